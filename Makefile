@@ -1,0 +1,26 @@
+# Each target makes the environment it needs, once, outside the tree (see tests/matrix.py).
+IN = python3 tests/matrix.py --in
+
+.PHONY: demo test lint matrix bench clean
+
+demo:  ## a small serving loop with a leak in it, and the warning that names the line
+	@$(IN) newest examples/serving_loop_with_a_leak.py
+
+test:  ## all tests, on the newest TensorFlow
+	@$(IN) newest -m pytest -q
+
+lint:  ## style, types, import contracts
+	@$(IN) lint -m ruff check
+	@$(IN) lint -m ruff format --check
+	@$(IN) lint -m mypy
+	@$(IN) lint -c "import importlinter.cli as cli; cli.lint_imports_command()"
+
+matrix:  ## the contract and leak tests, on every TensorFlow
+	@python3 tests/matrix.py
+
+bench:  ## what the watch costs
+	@$(IN) newest benchmarks/overhead.py
+
+clean:  ## leaves the environments
+	rm -rf build dist *.egg-info .hypothesis .*_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,43 @@
+"""tfmemwatch names the line of a TensorFlow program that leaks memory, the cause and the cure.
+
+    import tfmemwatch
+    tfmemwatch.install()
+
+Importing it does nothing and loads nothing: names come when they are first asked for.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "install": "api", "uninstall": "api", "watch": "api", "findings": "api", "report": "api", "snapshot": "api",
+    "set_level": "api", "current": "api",
+    "Finding": "model", "Site": "model", "Snapshot": "moment", "Block": "block", "Watch": "monitor",
+    "TfmemwatchError": "errors", "ConfigError": "errors", "Unavailable": "errors", "LeakFound": "errors",
+}  # fmt: skip
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from .api import current, findings, install, report, set_level, snapshot, uninstall, watch
+    from .block import Block
+    from .errors import ConfigError, LeakFound, TfmemwatchError, Unavailable
+    from .model import Finding, Site
+    from .monitor import Watch
+    from .moment import Snapshot
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    import importlib
+
+    value = getattr(importlib.import_module("." + home, __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> List[str]:
+    return sorted(__all__)

@@ -1,0 +1,96 @@
+"""What the program calls. The one watch of the process lives here."""
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any, List, Optional
+
+from . import guard, site
+from .block import Block
+from .config import Config, load
+from .model import Finding, Site
+from .monitor import Watch
+from .probes import BY_NAME
+from .moment import Snapshot
+
+_lock = threading.RLock()
+_current: List[Watch] = []  # none or one
+_installed_at: List[Site] = []
+
+
+def install(**settings: Any) -> Watch:
+    """Watch this process from now on; a second call changes nothing and returns the running watch."""
+    config = load(settings, names=tuple(BY_NAME))
+    with _lock:
+        if _current:
+            _say_if_different(config)
+            return _current[0]
+        watch = Watch(config)
+        _current.append(watch)
+        _installed_at[:] = [site.here(sys._getframe(1))]
+        watch.start()
+        return watch
+
+
+def _say_if_different(config: Config) -> None:
+    running = _current[0].config
+    if config == running:
+        return
+    names = [name for name in Config._fields if getattr(config, name) != getattr(running, name)]
+    guard.logger.warning(
+        "tfmemwatch is already installed, at %s; %s of this second install() is ignored",
+        _installed_at[0].short, ", ".join("%s=%r" % (name, getattr(config, name)) for name in names),
+    )  # fmt: skip
+
+
+def uninstall() -> None:
+    """Put everything back as it was before `install()`."""
+    with _lock:
+        running = _current[:]
+        del _current[:], _installed_at[:]
+    for watch in running:
+        watch.stop()
+
+
+def current() -> Optional[Watch]:
+    """The running watch, if there is one."""
+    return _current[0] if _current else None
+
+
+def watch(name: str = "block", **settings: Any) -> Block:
+    """A block under watch: a context manager, or a decorator; with or without `install()`."""
+    config = load(settings, names=tuple(BY_NAME))
+
+    def of_the_process() -> Watch:
+        running = current()
+        return Watch(config) if running is None else running
+
+    return Block(name, of_the_process)
+
+
+def findings() -> List[Finding]:
+    """What leaks now, the surest first; nothing where nothing is installed."""
+    running = current()
+    return running.findings() if running is not None else []
+
+
+def snapshot() -> Snapshot:
+    """Everything that is counted, at this moment."""
+    return _needed().snapshot()
+
+
+def report() -> str:
+    """What is known, as a text for a person."""
+    return _needed().report()
+
+
+def set_level(level: str) -> None:
+    """Look more or less closely from now on: off, counts, sites or stacks."""
+    _needed().set_level(level)
+
+
+def _needed() -> Watch:
+    running = current()
+    if running is None:
+        raise RuntimeError("nothing is watched: call tfmemwatch.install() first, or use tfmemwatch.watch()")
+    return running

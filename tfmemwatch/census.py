@@ -1,0 +1,233 @@
+"""What is alive beyond what is counted: eager tensors, and Python containers that grow. Only on request."""
+from __future__ import annotations
+
+import gc
+import sys
+from collections import deque
+from types import FrameType, ModuleType
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+_LEAST_LENGTH = 4
+_MOST_REFERRERS = 200
+_KINDS: Tuple[type, ...] = (list, dict, set, deque)
+
+
+class Census(NamedTuple):
+    """One look at everything the collector knows: 10–50 ms."""
+
+    lengths: Dict[int, int]  # of containers, by id
+    tensors: int
+
+
+class Holder(NamedTuple):
+    """By what name the program knows a container."""
+
+    name: str  # the last part: what one would look for in the source
+    path: str  # as one would say it
+    module: str  # where its owner is defined, if known
+    bound: Optional[int]  # how long it can grow, where it says so
+    line: Optional[Tuple[str, int, str]]  # where its owner stands, for what is no name in the source
+
+
+def take() -> Census:
+    """Count the tensors and measure the containers that there are."""
+    lengths: Dict[int, int] = {}
+    tensors = 0
+    sized: Dict[type, int] = {}
+    for thing in gc.get_objects():
+        kind = type(thing)
+        way = sized.get(kind)
+        if way is None:
+            way = sized[kind] = _way(kind)
+        if way == 1:
+            length = len(thing)
+            if length >= _LEAST_LENGTH:
+                lengths[id(thing)] = length
+        elif way == 2:
+            tensors += 1
+    return Census(lengths, tensors)
+
+
+def _way(kind: type) -> int:
+    if kind.__name__ == "EagerTensor":
+        return 2
+    return 1 if kind in _KINDS or (issubclass(kind, _KINDS) and kind.__len__ in _LENGTHS) else 0
+
+
+_LENGTHS = tuple(kind.__len__ for kind in _KINDS)
+
+
+def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Any]:
+    """The containers that have grown most between two looks; the caller lets go of them soon."""
+    rows = []
+    old = before.lengths
+    for key, length in after.lengths.items():
+        start = old.get(key)
+        if start is not None and length - start >= least:
+            rows.append((length - start, key))
+    wanted = {key for _, key in sorted(rows, reverse=True)[: 4 * most]}
+    if not wanted:
+        return []
+    found = [thing for thing in gc.get_objects() if id(thing) in wanted and type(thing) is not type]
+    own = {id(rows), id(found), id(old), id(after.lengths)}
+    return [thing for thing in found if id(thing) not in own and not is_ours(thing)][:most]
+
+
+def is_ours(container: Any) -> bool:
+    """Whether it is the watch itself, or the interpreter, that grows."""
+    for referrer in gc.get_referrers(container):
+        kind = type(referrer)
+        module = getattr(kind, "__module__", "") or ""
+        if module.startswith("tfmemwatch"):
+            return True
+        if kind is dict and any(_is_own(owner) for owner in gc.get_referrers(referrer)[:20]):
+            return True
+    return False
+
+
+def _is_own(owner: Any) -> bool:
+    return (getattr(type(owner), "__module__", "") or "").startswith("tfmemwatch")
+
+
+def is_abandoned(container: Any, references: int) -> bool:
+    """Whether nobody but us holds it any more."""
+    return sys.getrefcount(container) <= references
+
+
+def items(container: Any, most: int = 8) -> List[Any]:
+    """A few of the newest things in a container."""
+    try:
+        values = container.values() if isinstance(container, dict) else container
+        if isinstance(values, (list, deque)):
+            return [values[-1 - index] for index in range(min(most, len(values)))]
+        return list(values)[-most:]
+    except Exception:
+        return []  # it changed under our eyes
+
+
+def holds_tensors(container: Any) -> bool:
+    """Whether its newest items are eager tensors, or tuples, lists and dicts with some in them."""
+    found = items(container)
+    return bool(found) and sum(map(_has_tensor, found)) * 2 > len(found)
+
+
+def _has_tensor(value: Any, depth: int = 0) -> bool:
+    if type(value).__name__ in ("EagerTensor", "IndexedSlices", "RaggedTensor"):
+        return True
+    if depth < 2 and isinstance(value, (tuple, list)):
+        return any(_has_tensor(part, depth + 1) for part in value[:8])
+    if depth < 2 and isinstance(value, dict):
+        return any(_has_tensor(part, depth + 1) for part in list(value.values())[:8])
+    return False
+
+
+def size_of_item(container: Any) -> float:
+    """About how many bytes one more item costs."""
+    found = items(container)
+    if not found:
+        return 0.0
+    return sum(_size(value) for value in found) / len(found)
+
+
+def _size(value: Any, depth: int = 0) -> float:
+    count = getattr(value, "_num_elements", None)
+    try:
+        if count is not None:
+            return float(count() * max(1, value.dtype.size))
+        nbytes = getattr(value, "nbytes", None)
+        if isinstance(nbytes, int):
+            return float(nbytes)
+        total = float(sys.getsizeof(value, 64))
+        if depth < 2 and isinstance(value, (tuple, list)):
+            total += sum(_size(part, depth + 1) for part in value[:32])
+        if depth < 2 and isinstance(value, dict):
+            total += sum(_size(part, depth + 1) for part in list(value.values())[:32])
+        return total
+    except Exception:
+        return 64.0
+
+
+def holder_of(container: Any, depth: int = 0) -> Optional[Holder]:
+    """By what name the program holds a container; None where no name leads to it."""
+    local = _in_frames(container)
+    if local is not None:
+        return local
+    bound = container.maxlen if isinstance(container, deque) else None
+    for referrer in gc.get_referrers(container)[:_MOST_REFERRERS]:
+        found = _named_by(referrer, container, bound, depth)
+        if found is not None:
+            return found
+    return None
+
+
+def _in_frames(container: Any) -> Optional[Holder]:
+    frames = list(sys._current_frames().values())
+    for frame in frames:
+        at: Optional[FrameType] = frame
+        while at is not None:
+            if at.f_code.co_filename != __file__:
+                for name, value in list(at.f_locals.items()):
+                    if value is container and at.f_code.co_name != "<module>":
+                        return Holder(name, name, at.f_globals.get("__name__", ""), None, None)
+            at = at.f_back
+    return None
+
+
+def _named_by(referrer: Any, container: Any, bound: Optional[int], depth: int) -> Optional[Holder]:
+    kind = type(referrer)
+    if kind is dict:
+        return _in_dict(referrer, container, bound, depth)
+    if hasattr(referrer, "cache_info") and hasattr(referrer, "__wrapped__"):
+        return _in_lru(referrer)
+    if isinstance(referrer, (FrameType, ModuleType)) or kind.__module__ == __name__:
+        return None
+    if kind.__name__ == "cell":
+        return _in_closure(referrer, bound)
+    attributes = getattr(referrer, "__dict__", None)
+    if isinstance(attributes, dict) and kind not in (list, tuple, type):
+        for name, value in list(attributes.items()):
+            if value is container:
+                return Holder(name, "%s.%s" % (kind.__name__, name), kind.__module__, bound, None)
+    return None
+
+
+def _in_lru(wrapper: Any) -> Holder:
+    code = getattr(wrapper.__wrapped__, "__code__", None)
+    line = (code.co_filename, code.co_firstlineno, code.co_name) if code is not None else None
+    name = getattr(wrapper, "__name__", "a cached function")
+    most = wrapper.cache_info().maxsize
+    return Holder(name, "the lru_cache of %s()" % name, wrapper.__module__, most, line)
+
+
+def _in_closure(cell: Any, bound: Optional[int]) -> Optional[Holder]:
+    for closure in gc.get_referrers(cell):
+        for function in gc.get_referrers(closure) if isinstance(closure, tuple) else ():
+            code = getattr(function, "__code__", None)
+            if code is None or getattr(function, "__closure__", None) is not closure:
+                continue
+            name = code.co_freevars[[other is cell for other in closure].index(True)]
+            return Holder(name, name, function.__module__, bound, None)
+    return None
+
+
+def _in_dict(owner: Dict[Any, Any], container: Any, bound: Optional[int], depth: int) -> Optional[Holder]:
+    key = next((key for key, value in list(owner.items()) if value is container), None)
+    if key is None:
+        return None
+    if "__builtins__" in owner or "__loader__" in owner:
+        module = str(owner.get("__name__", ""))
+        return Holder(str(key), "%s.%s" % (module, key), module, bound, None)
+    for referrer in gc.get_referrers(owner)[:_MOST_REFERRERS]:
+        if getattr(referrer, "__dict__", None) is owner:
+            kind = type(referrer)
+            return Holder(str(key), "%s.%s" % (kind.__name__, key), kind.__module__, bound, None)
+    if depth == 0:
+        outer = holder_of(owner, 1)
+        if outer is not None:
+            name = key if isinstance(key, str) and key.isidentifier() else outer.name
+            return outer._replace(name=name, path="%s[%r]" % (outer.path, _short(key)), bound=bound)
+    return Holder(str(key), str(_short(key)), "", bound, None) if isinstance(key, str) else None
+
+
+def _short(key: Any) -> Any:
+    return key[:40] if isinstance(key, str) else type(key).__name__

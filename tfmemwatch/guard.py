@@ -1,0 +1,24 @@
+"""Our mistakes never become the application's.
+
+What belongs to the process lives here: how often each place of ours has failed, and the one logger.
+"""
+from __future__ import annotations
+
+import logging
+from typing import Dict
+
+logger = logging.getLogger("tfmemwatch")
+logger.addHandler(logging.NullHandler())
+
+failures: Dict[str, int] = {}  # bounded by the places in this package that call `failed`
+
+
+def failed(where: str) -> None:
+    """Count the exception being handled and log it once for each place."""
+    try:
+        seen = failures.get(where, 0)
+        failures[where] = seen + 1
+        if not seen:
+            logger.warning("tfmemwatch itself failed in %s; the program goes on without it", where, exc_info=True)
+    except Exception:
+        pass  # a logging handler of the application that raises must not be our gift to it either

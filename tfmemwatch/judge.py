@@ -1,0 +1,241 @@
+"""From counts that grow to findings: one cause, one finding, one line. Knows no TensorFlow, no clock, no log."""
+from __future__ import annotations
+
+from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+
+from .advice import advice
+from .growth import Rule, Series
+from .model import Finding, Key, Tally
+
+_MOST_SERIES = 600
+
+# What is left behind: more of it means more memory. Everything else that is counted only explains.
+RETAINED: FrozenSet[str] = frozenset(
+    "variable session graph graph_op function_graph dataset_graph iterator tape writer pyfunc pyfunc_token "
+    "custom_gradient name seed queue table fetch model".split()
+)
+EXPLAINS: FrozenSet[str] = frozenset(("model_made", "compile", "optimizer_made", "retrace", "graph_variable"))
+_MADE = {"model": "model_made", "optimizer": "optimizer_made"}  # births alone, whether or not they die
+_KERNEL_BYTES = 36000  # of one cached kernel, as measured
+_ESTIMATES = {"name": _KERNEL_BYTES, "seed": _KERNEL_BYTES, "queue": _KERNEL_BYTES, "pyfunc_token": _KERNEL_BYTES}
+
+
+class Story(NamedTuple):
+    """How growth is told: what grows, what explains it, and what else is then no story of its own."""
+
+    advice: str
+    grows: FrozenSet[str]
+    because: str  # the explaining event whose line is the culprit; "" where the growth's own line is
+    absorbs: FrozenSet[str]
+
+
+def _set(words: str) -> FrozenSet[str]:
+    return frozenset(words.split())
+
+
+_ALL = RETAINED - {"session"}
+_GRAPH = _set("graph graph_op fetch pyfunc")
+STORIES: Tuple[Story, ...] = (  # the deepest cause first
+    Story("session", _set("session"), "", _GRAPH | _set("function_graph")),
+    Story("model", _ALL - _set("iterator table queue seed"), "model_made", _ALL),
+    Story("recompile", _set("function_graph custom_gradient"), "compile", _ALL),
+    Story("retrace", _set("function_graph"), "retrace", _ALL - _set("iterator table queue seed")),
+    Story("custom_gradient", _set("custom_gradient"), "", _ALL),
+    Story("function_library", _set("function_graph"), "", _ALL - _set("iterator table queue seed")),
+    Story("graph_variable", _set("graph_op"), "graph_variable", _GRAPH),
+    Story("graph_op", _set("graph_op"), "", _GRAPH),
+    Story("graph", _set("graph"), "", _GRAPH),
+    Story("variable", _set("variable"), "", _set("variable name")),
+    Story("iterator", _set("iterator"), "", _set("iterator dataset_graph pyfunc")),
+    Story("tape", _set("tape"), "", _set("tape")),
+    Story("pyfunc", _set("pyfunc"), "", _set("pyfunc dataset_graph")),
+    Story("dataset_graph", _set("dataset_graph"), "", _set("dataset_graph")),
+    Story("writer", _set("writer"), "", _set("writer")),
+    Story("optimizer", _set("name"), "optimizer_made", _set("name")),
+    Story("table", _set("table"), "", _set("table name")),
+    Story("name", _set("name"), "", _set("name")),
+    Story("queue", _set("queue"), "", _set("queue")),
+    Story("seed", _set("seed"), "", _set("seed")),
+    Story("pyfunc_token", _set("pyfunc_token"), "", _set("pyfunc_token pyfunc")),
+    Story("fetch", _set("fetch"), "", _set("fetch")),
+)
+
+
+class Track:
+    """One count over the looks of a watch or block: its growth, and when it last climbed."""
+
+    __slots__ = ("climbed_at", "climbs", "first_at", "high", "key", "series", "start")
+
+    def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float) -> None:
+        self.key = key
+        self.series = Series(rule) if rule is not None else None
+        self.start = self.high = start
+        self.climbs = 0
+        self.first_at = self.climbed_at = now
+
+    def look(self, value: float, now: float) -> bool:
+        """Take one value; True when its series has something new to say."""
+        if value > self.high:
+            self.high = value
+            self.climbs += 1
+            self.climbed_at = now
+            if self.climbs == 1:
+                self.first_at = now
+        return self.series is not None and self.series.update(value)
+
+    def is_rising(self, now: float) -> bool:
+        """Has climbed again and again, and lately."""
+        return self.climbs >= 6 and now - self.climbed_at <= 0.34 * (now - self.first_at) + 2
+
+    @property
+    def verdict(self) -> str:
+        return self.series.verdict if self.series is not None else "quiet"
+
+
+class Draft(NamedTuple):
+    """A finding before it knows whether it was told already."""
+
+    finding: Finding
+    tracks: Tuple[Track, ...] = ()
+
+
+class Judge:
+    """Looks at the ledger again and again; says what has begun to leak, has doubled, or is over."""
+
+    def __init__(self, rule: Rule, per: str, unit: float = 1.0) -> None:
+        self._rule = rule
+        self._per = per
+        self._unit = unit  # looks in one step or hour
+        self._tracks: Dict[Key, Track] = {}
+        self._now = 0.0
+
+    def look(self, tallies: Mapping[Key, Tally], now: float) -> bool:
+        """Take the counts of one moment; True when a series wants to be confirmed or has changed its mind."""
+        self._now = now
+        news = False
+        for key, value in _values(tallies):
+            track = self._tracks.get(key)
+            if track is None:
+                if len(self._tracks) >= _MOST_SERIES:
+                    continue
+                rule = self._rule if key.kind in RETAINED else None
+                track = self._tracks[key] = Track(key, rule, 0.0, now)
+            news = track.look(value, now) or news
+        return news
+
+    def suspects(self) -> List[Track]:
+        """What would be told, if it is not garbage that waits for the collector."""
+        return [track for track in self._tracks.values() if track.verdict == "suspected"]
+
+    def confirm(self, tallies: Mapping[Key, Tally]) -> None:
+        """Look again after a collection: what has gone was no leak."""
+        after = dict(_values(tallies))
+        for track in self.suspects():
+            if track.series is not None:
+                track.series.confirm(after.get(track.key, 0.0))
+
+    def anything_rises(self) -> bool:
+        """Whether some exact count climbs: what grows has a name already, or is about to."""
+        return any(track.series is not None and track.is_rising(self._now) for track in self._tracks.values())
+
+    def drafts(self, tallies: Mapping[Key, Tally]) -> List[Draft]:
+        """The stories that the leaking counts tell, the deepest causes first."""
+        leaking = {key: track for key, track in self._tracks.items() if track.verdict == "leak"}
+        rising = [track for track in self._tracks.values() if track.is_rising(self._now)]
+        drafts = []
+        for story in STORIES:
+            own = [track for track in leaking.values() if track.key.kind in story.grows]
+            cause = self._cause(story, own, rising, tallies)
+            if cause is None:
+                continue
+            gone = [track for track in leaking.values() if track.key.kind in story.absorbs | story.grows]
+            drafts.append(self._draft(story, cause, own, gone, tallies))
+            for track in gone:
+                leaking.pop(track.key, None)
+        return drafts
+
+    def _cause(
+        self, story: Story, own: List[Track], rising: Iterable[Track], tallies: Mapping[Key, Tally]
+    ) -> Optional[Track]:
+        """The track whose line is to blame; None where this is not the story."""
+        if not own:
+            return None
+        if not story.because:
+            return _heaviest(own, tallies)
+        often = max(track.climbs for track in own) / 2
+        causes = [track for track in rising if track.key.kind == story.because and track.climbs >= often]
+        if story.because in ("retrace", "graph_variable"):
+            sites = {track.key.site for track in own}
+            causes = [track for track in causes if track.key.site in sites]
+        return min(causes, key=lambda track: _order(track.key, tallies)) if causes else None
+
+    def _draft(
+        self, story: Story, cause: Track, own: List[Track], gone: List[Track], tallies: Mapping[Key, Tally]
+    ) -> Draft:
+        at = [track for track in own if track.key.site == cause.key.site] or own
+        main = max(at, key=lambda track: track.climbs)
+        growth = main.series.growth if main.series is not None else None
+        tally = tallies[_counted(cause.key)]
+        row = advice(story.advice, tally.note or "here")
+        since = growth.since if growth else main.first_at
+        finding = Finding(
+            kind=row.kind, site=cause.key.site, since=since,
+            count=int(growth.last - growth.first) if growth else 0,
+            rate=(growth.slope if growth else 0.0) * self._unit, per=self._per,
+            bytes=sum(_bytes(track, tallies) for track in gone),
+            verdict="leak", cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
+        )  # fmt: skip
+        return Draft(finding, tuple(gone))
+
+
+def _values(tallies: Mapping[Key, Tally]) -> Iterable[Tuple[Key, float]]:
+    for key, tally in tallies.items():
+        if key.kind in RETAINED:
+            yield key, float(tally.born - tally.died)
+        made = _MADE.get(key.kind)
+        if made is not None:
+            yield Key(made, key.site), float(tally.born)
+        elif key.kind in EXPLAINS:
+            yield key, float(tally.born)
+
+
+def _counted(key: Key) -> Key:
+    """The account that a track was read from."""
+    for kind, made in _MADE.items():
+        if key.kind == made:
+            return Key(kind, key.site)
+    return key
+
+
+def _order(key: Key, tallies: Mapping[Key, Tally]) -> int:
+    tally = tallies.get(_counted(key))
+    return tally.order if tally is not None else 0
+
+
+def _bytes(track: Track, tallies: Mapping[Key, Tally]) -> int:
+    tally = tallies.get(_counted(track.key))
+    if tally is None:
+        return 0
+    each = _ESTIMATES.get(track.key.kind)
+    if each is not None:
+        return each * tally.alive
+    if track.key.kind == "function_graph":
+        return sum(
+            tallies[key].bytes for key in (Key("trace", track.key.site), Key("retrace", track.key.site)) if key in tallies
+        )
+    return max(0, tally.live_bytes)
+
+
+def _heaviest(tracks: List[Track], tallies: Mapping[Key, Tally]) -> Track:
+    """The line that came first, unless another one weighs clearly more."""
+    first = min(tracks, key=lambda track: _order(track.key, tallies))
+    heaviest = max(tracks, key=lambda track: _bytes(track, tallies))
+    clearly = _bytes(heaviest, tallies) > 3 * _bytes(first, tallies)
+    return heaviest if clearly else first
+
+
+def _confidence(track: Track) -> float:
+    """How sure: a straight line of many rises, each of which is a counted object."""
+    return round(1 - 0.5 / (1 + track.climbs / 16), 2)
+
+

@@ -1,0 +1,112 @@
+"""The values that flow: a site, a finding, what a probe reads. Plain, and without TensorFlow."""
+from __future__ import annotations
+
+from typing import NamedTuple, Tuple
+
+
+class Site(NamedTuple):
+    """A line of the user's code."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def short(self) -> str:
+        """`train.py:41 step()`, as a person would say it."""
+        if not self.line:
+            return self.function
+        name = self.file.replace("\\", "/").rsplit("/", 1)[-1]
+        call = self.function if self.function.startswith("<") else self.function + "()"
+        return "%s:%d %s" % (name, self.line, call)
+
+
+UNKNOWN = Site("", 0, "<unknown line>")
+OTHER = Site("", 0, "<other lines>")  # what no longer fits into a bounded table
+
+
+class Key(NamedTuple):
+    """What one series counts: a kind of thing, made at one line."""
+
+    kind: str
+    site: Site
+
+
+class Tally(NamedTuple):
+    """What has happened at one line: an immutable reading of the ledger."""
+
+    key: Key
+    born: int
+    died: int
+    live_bytes: int
+    bytes: int
+    seconds: float
+    order: int  # position of the first event among all first events: causes come before effects
+    note: str
+    stack: Tuple[Site, ...]
+
+    @property
+    def alive(self) -> int:
+        """How many there are now."""
+        return self.born - self.died
+
+
+class Finding(NamedTuple):
+    """What grows, how fast, where, why, and what to do about it."""
+
+    kind: str
+    site: Site
+    since: float  # step of the block, or seconds since the watch began
+    count: int  # how many more there are than when it began
+    rate: float  # how many more in a step, or in an hour
+    per: str  # "step" or "hour"
+    bytes: int  # retained so far, as far as known
+    verdict: str  # leak, retained by the allocator, cache still filling
+    cause: str
+    cure: str
+    confidence: float
+    holder: str = ""
+    stack: Tuple[Site, ...] = ()
+    more: str = ""  # which level would tell more
+    state: str = "leak"  # leak, or over
+
+    @property
+    def story(self) -> Tuple[str, Site]:
+        """What makes two findings the same one."""
+        return (self.kind, self.site)
+
+    def __str__(self) -> str:
+        parts = ["%s: %s" % (self.site.short, self.cause)]
+        parts.append("+%s in all%s" % (count_of(self.count), self._pace()))
+        if self.bytes >= 1024:
+            parts.append("%s kept" % size_of(self.bytes))
+        if self.holder:
+            parts.append("held by %s" % self.holder)
+        text = "; ".join(parts) + ". " + self.cure
+        if self.verdict != "leak":
+            text += " (%s)" % self.verdict
+        if self.more:
+            text += " [%s]" % self.more
+        return text
+
+    def _pace(self) -> str:
+        if not self.rate:
+            return ""
+        return ", %s a %s" % (count_of(self.rate), self.per)
+
+
+def size_of(number: float) -> str:
+    """A number of bytes as a person says it: `41 MB`."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if abs(number) >= size:
+            return "%.3g %s" % (number / size, unit)
+    return "%d B" % number
+
+
+def count_of(number: float) -> str:
+    """A count as a person says it: `57`, `0.25`, `12,000`."""
+    if number >= 1000:
+        return format(int(round(number)), ",")
+    return "%.3g" % number
+
+

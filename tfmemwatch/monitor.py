@@ -1,0 +1,266 @@
+"""The one place that puts the parts together."""
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable, Dict, List, Optional
+
+from . import fork, guard, tfapi
+from .casebook import Casebook
+from .config import Config, checked
+from .errors import Unavailable
+from .growth import COUNT_EVENTS
+from .inquiry import Inquiry, Pace
+from .judge import Draft, Judge
+from .ledger import Ledger
+from .memory import Memory, Process
+from .model import Finding, Site
+from .outputs import log
+from .patch import on_import
+from .probes import PROBES
+from .probes.datasets import Datasets
+from .probes.models import Calls, Models
+from .operations import Operations
+from .probes.scene import RANK, Probe, Scene
+from .probes.tapes import Tapes
+from .sampler import Sampler
+from .moment import Snapshot
+
+_TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024)
+_REFRESH = 16  # looks after which the numbers of open findings are brought up to date
+
+
+class Watch:
+    """Wraps TensorFlow, counts, looks at regular times, and tells what leaks."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.level = config.level
+        self.process = Process()
+        self.ledger = Ledger(config.max_sites)
+        self.scene = Scene(self.ledger, self.process, config.level)
+        self.probes: List[Probe] = []
+        self.off: Dict[str, str] = {}
+        self.operations = Operations(self.scene)
+        self.tensorflow_before_fork = False
+        self._sampler: Optional[Sampler] = None
+        self._running = False
+        self._installed = False
+        self._lock = threading.RLock()  # of starting, stopping and looking; never taken by a hook
+        self._begin()
+
+    def _begin(self) -> None:
+        per_hour = 3600 / self.config.sample_seconds
+        self._judge = Judge(COUNT_EVENTS, "hour", per_hour)
+        self._cases = Casebook()
+        self._inquiry = self.inquiry(_TIME_PACE, "hour", per_hour)
+        self._looks = 0
+
+    def inquiry(self, pace: Pace, per: str, unit: float) -> Inquiry:
+        """A way of looking into memory that nothing explains, for this watch or a block of it."""
+        return Inquiry(self.operations, self._recording, self._memory_caches, pace, per, unit)
+
+    # -- starting and stopping
+
+    def start(self, sampling: bool = True) -> None:
+        """Wrap what is there, or wait for TensorFlow to be imported; begin to look."""
+        with self._lock:
+            self._running = True
+            fork.in_child(self._start_afresh)
+            for name in ("tensorflow", "keras", "tf_keras"):
+                on_import(name, weakref.WeakMethod(self._imported))
+            self._imported()
+            if not self._installed:
+                guard.logger.info("tfmemwatch waits for TensorFlow to be imported")
+            if sampling:
+                self._sampler = Sampler(self.look, self.config.sample_seconds)
+                self._sampler.start()
+
+    def stop(self) -> None:
+        """Put everything back; what is already counted can still be read."""
+        self._running = False
+        sampler, self._sampler = self._sampler, None
+        if sampler is not None:
+            sampler.stop()
+        with self._lock:
+            self._inquiry.stop()
+            for probe in reversed(self.probes):
+                probe.uninstall()
+            self._installed = False
+            self.process.close()
+
+    def stop_sampling(self) -> None:
+        """End the thread: someone else, a block with steps, looks from now on."""
+        sampler, self._sampler = self._sampler, None
+        if sampler is not None:
+            sampler.stop()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it watches."""
+        return self._running
+
+    def set_level(self, level: str) -> None:
+        """Look more or less closely from now on."""
+        self.level = checked("level", level, "level")
+        self.scene.rank = RANK[level]
+
+    def _imported(self, module: Any = None) -> None:
+        """TensorFlow or a Keras is there, or not yet."""
+        with self._lock:
+            if not self._running:
+                return
+            if not self._installed and _is_loaded("tensorflow"):
+                self._installed = True
+                self._install()
+            elif self._installed:
+                for probe in self.probes:
+                    self._try(probe, probe.install_keras)
+
+    def _install(self) -> None:
+        for kind in PROBES:
+            if (self.config.probes and kind.name not in self.config.probes) or kind.name in self.config.without:
+                self.off[kind.name] = "left out by the settings"
+                continue
+            probe = kind(self.scene)
+            if self._try(probe, probe.install):
+                self.probes.append(probe)
+
+    def _try(self, probe: Probe, install: Callable[[], None]) -> bool:
+        try:
+            install()
+            return True
+        except Unavailable as why:
+            self.off[probe.name] = str(why)
+        except Exception as error:
+            self.off[probe.name] = "it failed: %r" % error
+            guard.failed("install of " + probe.name)
+        probe.uninstall()
+        return False
+
+    def _start_afresh(self) -> None:
+        """In the child of a fork: empty, with new locks, and a thread of its own."""
+        self._lock = threading.RLock()
+        self.tensorflow_before_fork = bool(tfapi.is_used())
+        sampling = self._sampler is not None
+        self.ledger.start_afresh()
+        self.process.open()
+        for probe in self.probes:
+            probe.start_afresh()
+        self.operations.close()
+        self._begin()
+        if self.tensorflow_before_fork and self._running:
+            guard.logger.warning(
+                "this process was forked after TensorFlow had been used; TensorFlow may hang in it. "
+                "Fork first, or use multiprocessing's 'spawn'."
+            )
+        if sampling and self._running:
+            self._sampler = Sampler(self.look, self.config.sample_seconds)
+            self._sampler.start()
+
+    # -- looking
+
+    def read(self) -> Dict[Any, Any]:
+        """Every count as it stands now."""
+        for probe in self.probes:
+            try:
+                probe.read()
+            except Exception:
+                guard.failed("read of " + probe.name)
+        return self.ledger.read()
+
+    def memory(self) -> Memory:
+        """What the process holds now."""
+        return self.process.read()
+
+    def look(self) -> None:
+        """One sample, and all that follows from it."""
+        with self._lock:
+            if not self._running:
+                return
+            self._imported()
+            if self.scene.rank:
+                now = self._looks * self.config.sample_seconds
+                self._looks += 1
+                self._look(now)
+
+    def _look(self, now: float) -> None:
+        examined = examine(self, self._judge, self._inquiry, now)
+        if examined or self._looks % _REFRESH == 0:
+            self.tell(self._cases.update(found(self, self._judge, self._inquiry)))
+
+    def tell(self, news: List[Finding]) -> None:
+        """Say it in the log, and to whoever wants to hear."""
+        for finding in news:
+            if self.config.log:
+                log.tell(finding)
+            if self.config.on_finding is not None:
+                try:
+                    self.config.on_finding(finding)
+                except Exception:
+                    guard.failed("on_finding")
+
+    # -- what one can ask
+
+    def findings(self) -> List[Finding]:
+        """What leaks now."""
+        return self._cases.findings
+
+    def snapshot(self) -> Snapshot:
+        """Everything at this moment, as a plain value."""
+        with self._lock:
+            return Snapshot(time.time(), self.read(), self.memory(), tuple(self.findings()), dict(self.off))
+
+    def report(self) -> str:
+        """A text for a person."""
+        return str(self.snapshot())
+
+    def calls(self) -> List[Calls]:
+        """How each living model has been called."""
+        return [row for probe in self.probes if isinstance(probe, Models) for row in probe.calls()]
+
+    def more(self) -> str:
+        """Which level would tell more."""
+        rank = self.scene.rank
+        return {1: "level='sites' would name the line", 2: "level='stacks' would show who called it"}.get(rank, "")
+
+    def _recording(self) -> List[Any]:
+        return [tape for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
+
+    def _memory_caches(self) -> List[Site]:
+        ages = self.ledger.ages("cache_dataset") if any(isinstance(probe, Datasets) for probe in self.probes) else []
+        return [site for site, _ in ages]
+
+
+def examine(watch: Watch, judge: Judge, inquiry: Inquiry, now: float) -> bool:
+    """One look at counts and memory; True when there is something new to find."""
+    tallies = watch.read()
+    news = judge.look(tallies, now)
+    if judge.suspects():
+        if watch.config.collect:
+            gc.collect()
+            tallies = watch.read()
+        judge.confirm(tallies)
+        news = True
+    if watch.config.evidence:
+        news = inquiry.look(watch.memory(), not judge.anything_rises(), now, watch.memory) or news
+    return news
+
+
+def found(watch: Watch, judge: Judge, inquiry: Inquiry) -> List[Draft]:
+    """What is found now: what the counts say, and where they are silent what the evidence says."""
+    drafts = judge.drafts(watch.ledger.read())
+    if not drafts and inquiry.finding is not None:
+        drafts = [Draft(inquiry.finding)]
+    more = watch.more()
+    return [draft._replace(finding=draft.finding._replace(more=more)) for draft in drafts]
+
+
+def _is_loaded(name: str) -> bool:
+    """Whether a module has been imported to its end."""
+    module = sys.modules.get(name)
+    spec = getattr(module, "__spec__", None)
+    return module is not None and not getattr(spec, "_initializing", False)

@@ -1,0 +1,132 @@
+"""A report that a person wants to read: what was found, made, freed and kept, by line."""
+from __future__ import annotations
+
+from typing import List, Mapping, Optional, Sequence, Tuple
+
+from ..memory import Memory
+from ..model import Finding, Key, Tally, count_of, size_of
+
+TITLES = {
+    "variable": "variables",
+    "graph_variable": "graph variables",
+    "session": "sessions",
+    "graph": "graphs",
+    "graph_op": "operations added to a running graph",
+    "function": "tf.functions",
+    "function_graph": "traces kept",
+    "dataset_graph": "dataset functions kept",
+    "model": "models",
+    "optimizer": "optimizers",
+    "iterator": "dataset iterators",
+    "tape": "gradient tapes",
+    "pyfunc": "py_functions",
+    "writer": "summary writers",
+    "custom_gradient": "custom gradients registered",
+    "name": "new variable names",
+    "seed": "new random seeds",
+    "queue": "queues",
+    "table": "lookup tables",
+    "fetch": "distinct fetch lists",
+}
+_MOST_LINES = 8
+
+
+def render(
+    title: str, findings: Sequence[Finding], before: Mapping[Key, Tally], after: Mapping[Key, Tally],
+    memory: Tuple[Optional[Memory], Memory], off: Mapping[str, str],
+) -> str:  # fmt: skip
+    """The whole report as one text."""
+    lines = ["tfmemwatch · " + title, ""]
+    lines += _findings(findings)
+    lines += _made(before, after)
+    lines += _traces(before, after)
+    lines += _memory(*memory)
+    if off:
+        lines += ["", "Not watched here"] + ["  %s: %s" % row for row in sorted(off.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _findings(findings: Sequence[Finding]) -> List[str]:
+    if not findings:
+        return ["Nothing leaks, as far as was watched."]
+    lines = ["%d finding%s" % (len(findings), "" if len(findings) == 1 else "s")]
+    for finding in findings:
+        lines.append("  %s  %s" % (finding.kind, finding.site.short))
+        lines.append("      %s" % finding.cause)
+        lines.append("      +%s%s%s" % (count_of(finding.count), _pace(finding), _kept(finding)))
+        lines.append("      → %s" % finding.cure)
+    return lines
+
+
+def _pace(finding: Finding) -> str:
+    return ", %s a %s" % (count_of(finding.rate), finding.per) if finding.rate else ""
+
+
+def _kept(finding: Finding) -> str:
+    return ", %s kept" % size_of(finding.bytes) if finding.bytes else ""
+
+
+def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
+    rows = []
+    for key, tally in after.items():
+        old = before.get(key)
+        born = tally.born - (old.born if old else 0)
+        died = tally.died - (old.died if old else 0)
+        size = tally.live_bytes - (old.live_bytes if old else 0)
+        if key.kind in TITLES and (born or died):
+            rows.append((born - died, born, died, size, key))
+    if not rows:
+        return ["", "Nothing was made that is counted."]
+    lines = ["", "%-36s %-34s %8s %8s %8s" % ("Made, freed and still alive", "line", "made", "freed", "alive")]
+    rows.sort(key=lambda row: (-row[0], -row[1]))
+    for alive, born, died, size, key in rows[: 3 * _MOST_LINES]:
+        size_text = "  " + size_of(size) if size > 0 else ""
+        lines.append(
+            "  %-34s %-34s %8s %8s %8s%s"
+            % (TITLES[key.kind], key.site.short, count_of(born), count_of(died), "%+d" % alive, size_text)
+        )
+    if len(rows) > 3 * _MOST_LINES:
+        lines.append("  … and %d more lines" % (len(rows) - 3 * _MOST_LINES))
+    return lines
+
+
+def _traces(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
+    rows = []
+    for key, tally in after.items():
+        if key.kind not in ("trace", "retrace"):
+            continue
+        old = before.get(key)
+        times = tally.born - (old.born if old else 0)
+        if times:
+            seconds = tally.seconds - (old.seconds if old else 0.0)
+            size = tally.bytes - (old.bytes if old else 0)
+            rows.append((times, key, tally.note, seconds, size))
+    if not rows:
+        return []
+    lines = ["", "Traces"]
+    for times, key, note, seconds, size in sorted(rows, key=lambda row: -row[0])[:_MOST_LINES]:
+        word = "retraced" if key.kind == "retrace" else "traced"
+        lines.append(
+            "  %-34s %s %s, %.2g s, %s  (%s)"
+            % (key.site.short, word, count_of(times) + "×", seconds, size_of(size), note)
+        )
+    return lines
+
+
+def _memory(before: Optional[Memory], after: Memory) -> List[str]:
+    lines = ["", "Memory"]
+    for title, field in (
+        ("resident", "resident_bytes"),
+        ("malloc in use", "in_use_bytes"),
+        ("malloc kept", "kept_bytes"),
+    ):
+        now = getattr(after, field)
+        if now is None:
+            continue
+        was = getattr(before, field) if before is not None else None
+        change = "" if was is None else "  %s%s" % ("+" if now >= was else "−", size_of(abs(now - was)))
+        lines.append("  %-16s %10s%s" % (title, size_of(now), change))
+    blocks = after.python_blocks - (before.python_blocks if before is not None else 0)
+    lines.append("  %-16s %10s%s" % ("Python blocks", format(after.python_blocks, ","),
+                                     "  %+d" % blocks if before is not None else ""))  # fmt: skip
+    return lines

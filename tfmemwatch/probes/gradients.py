@@ -1,0 +1,23 @@
+"""Custom gradients: each trace registers its own for ever, and each entry pins the whole graph of its trace."""
+from __future__ import annotations
+
+from typing import Any, Dict
+
+from .. import tfapi
+from .scene import Probe
+
+
+class Gradients(Probe):
+    """Sees what enters the registry that nothing ever leaves."""
+
+    name = "gradients"
+    watches = "entries of custom gradients in the gradient registry, by line"
+
+    def install(self) -> None:
+        tfapi.find("gradient_registry")
+        self.after("gradient_register", self._registered)
+
+    def _registered(self, result: Any, registry: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+        name = kwargs.get("name", args[1] if len(args) > 1 else "")
+        if isinstance(name, str) and name.startswith("CustomGradient-"):
+            self.scene.happened("custom_gradient")

@@ -1,0 +1,121 @@
+"""Graphs that stay alive, and operations added to a graph after a session has already run it."""
+from __future__ import annotations
+
+import weakref
+from typing import Any, Callable, Dict, List, Set, Tuple
+
+from .. import guard, site, tfapi
+from ..model import UNKNOWN, Site
+from .scene import Probe, Scene
+
+_MOST_SITES = 1000  # lines remembered for one graph
+_MOST_LINES = 24  # new operations whose line is asked for in one reading of one graph; the rest share their lines
+_OPERATION_BYTES = 1500  # a small operation with its Python side, as measured
+
+
+class _Ran:
+    """A graph that a session has run, and how many operations have been looked at."""
+
+    __slots__ = ("added", "ref", "seen", "version")
+
+    def __init__(self, graph: Any) -> None:
+        self.ref = weakref.ref(graph)
+        self.version = graph.version
+        self.seen = len(graph.get_operations())
+        self.added: Dict[Site, List[int]] = {}  # operations and bytes by line; they go when the graph goes
+
+
+class Graphs(Probe):
+    """Sees graphs being made; their operations are read when sampling, for the line is kept with each."""
+
+    name = "graphs"
+    watches = "live graphs by line; operations added after the first run, and the constants baked in, by line"
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._ran: Dict[int, _Ran] = {}
+        self._ran_ids: Set[int] = set()
+
+    def install(self) -> None:
+        self._func_graph = tfapi.find("func_graph").value
+        self.after("graph", self._made)
+        self.wrap("session_run", self._run)
+        if tfapi.has("session_callable"):
+            self.wrap("session_callable", self._run)
+
+    def start_afresh(self) -> None:
+        self._ran = {}
+        self._ran_ids = set()
+
+    def _made(self, result: Any, graph: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+        if not isinstance(graph, self._func_graph):
+            self._forget(id(graph))
+            self.scene.born("graph", graph)
+
+    def _run(self, wrapped: Callable[..., Any], session: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
+        if id(session._graph) not in self._ran_ids:
+            try:
+                graph = session._graph
+                self._ran[id(graph)] = _Ran(graph)
+                self._ran_ids.add(id(graph))
+            except Exception:
+                guard.failed("graphs: run")
+        return wrapped(*args, **kwargs)
+
+    def read(self) -> None:
+        for key, ran in list(self._ran.items()):
+            graph = ran.ref()
+            if graph is None:
+                self._forget(key)
+            elif graph.version != ran.version:
+                self._added(graph, ran)
+
+    def _forget(self, key: int) -> None:
+        """A graph has gone; also called when another one has been given its id."""
+        self._ran_ids.discard(key)
+        ran = self._ran.pop(key, None)
+        if ran is None:
+            return
+        for at, (times, size) in ran.added.items():
+            self.scene.ledger.undone("graph_op", at, times, size)
+
+    def _added(self, graph: Any, ran: _Ran) -> None:
+        ran.version = graph.version
+        operations = graph.get_operations()
+        new = operations[ran.seen :]
+        ran.seen = len(operations)
+        rank = self.scene.rank
+        if not new or not rank:
+            return
+        looked = new if len(new) <= _MOST_LINES else new[:: len(new) // _MOST_LINES + 1]
+        share = len(new) / len(looked)
+        counts: Dict[Site, List[float]] = {}
+        for operation in looked:
+            at = line_of(operation) if rank > 1 else UNKNOWN
+            found = counts.setdefault(at, [0.0, 0.0])
+            found[0] += share
+            found[1] += share * _OPERATION_BYTES + _constant_bytes(operation)
+        for at, (times, size) in counts.items():
+            whole = max(1, round(times))
+            self.scene.ledger.happened("graph_op", at, whole, int(size))
+            entry = ran.added.setdefault(at, [0, 0]) if len(ran.added) < _MOST_SITES else [0, 0]
+            entry[0] += whole
+            entry[1] += int(size)
+
+
+def line_of(operation: Any) -> Site:
+    """The user's line that added an operation."""
+    return site.of_traceback([_row(frame) for frame in operation.traceback])
+
+
+def _row(frame: Any) -> Tuple[str, int, str]:
+    if isinstance(frame, tuple):
+        return frame[0], frame[1], frame[2]
+    return frame.filename, frame.lineno, frame.name
+
+
+def _constant_bytes(operation: Any) -> int:
+    if operation.type != "Const":
+        return 0
+    value = operation.outputs[0]
+    return int(value.shape.num_elements() or 0) * int(value.dtype.size or 0)

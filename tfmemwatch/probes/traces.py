@@ -1,0 +1,112 @@
+"""Every trace of every tf.function: by line, first or again, what it took and what it left."""
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import weakref
+from types import FrameType
+from typing import Any, Callable, Dict, MutableMapping, NamedTuple, Optional, Tuple
+
+from .. import guard, site, tfapi
+from ..model import UNKNOWN, Site
+from .scene import Probe, Scene
+
+_OWNERS = ("polymorphic_function.py", "def_function.py")
+_DATASETS = ("structured_function.py", "dataset_ops.py")
+
+
+class _Begin(NamedTuple):
+    """What is known before a trace runs."""
+
+    kind: str  # the kind of graph that will live on: function_graph or dataset_graph
+    site: Site
+    stack: Tuple[Site, ...]
+    owner: Any
+    name: str
+    seconds: float
+    in_use: int
+
+
+class Traces(Probe):
+    """Sees `func_graph_from_py_func`; the bodies of cond and while belong to the trace around them."""
+
+    name = "traces"
+    watches = "traces of tf.function, by function and line; live functions and graphs"
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._local = threading.local()
+        self._traces: MutableMapping[Any, int] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
+
+    def install(self) -> None:
+        self._plain_graph = tfapi.find("func_graph").value
+        self.wrap("trace", self._trace)
+
+    def start_afresh(self) -> None:
+        self._local = threading.local()
+        self._traces = weakref.WeakKeyDictionary()
+
+    def _trace(self, wrapped: Callable[..., Any], instance: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
+        local = self._local
+        depth = getattr(local, "depth", 0)
+        begin = None if depth or not self.scene.rank else self._begin(args, kwargs)
+        local.depth = depth + 1
+        try:
+            graph = wrapped(*args, **kwargs)
+        finally:
+            local.depth = depth
+        if begin is not None:
+            try:
+                self._end(begin, graph)
+            except Exception:
+                guard.failed("traces")
+        return graph
+
+    def _begin(self, args: tuple, kwargs: Dict[str, Any]) -> Optional[_Begin]:
+        """What a trace is about to be of; nothing for the branch of a cond."""
+        try:
+            given = kwargs.get("func_graph", args[5] if len(args) > 5 else None)
+            if given is not None and type(given) is not self._plain_graph:
+                return None
+            at, stack, owner, of_dataset = self._caller(sys._getframe(2))
+            name = str(args[0] if args else kwargs.get("name", ""))
+            kind = "dataset_graph" if of_dataset else "function_graph"
+            return _Begin(kind, at, stack, owner, name, time.perf_counter(), self.scene.process.in_use_bytes() or 0)
+        except Exception:
+            guard.failed("traces")
+            return None
+
+    def _caller(self, frame: FrameType) -> Tuple[Site, Tuple[Site, ...], Any, bool]:
+        """The user's line, the tf.function that is traced, and whether it is one of a dataset."""
+        owner, of_dataset = None, False
+        user = site.user_frame(frame)
+        at: Optional[FrameType] = frame
+        while at is not None and at is not user:
+            file = at.f_code.co_filename
+            if owner is None and file.endswith(_OWNERS):
+                owner = at.f_locals.get("self")
+            of_dataset = of_dataset or file.endswith(_DATASETS)
+            at = at.f_back
+        if user is None or self.scene.rank < 2:
+            return UNKNOWN, (), owner, of_dataset
+        return site.of_frame(user), (site.stack(user) if self.scene.rank > 2 else ()), owner, of_dataset
+
+    def _end(self, begin: _Begin, graph: Any) -> None:
+        seconds = time.perf_counter() - begin.seconds
+        grown = max(0, (self.scene.process.in_use_bytes() or 0) - begin.in_use)
+        ledger = self.scene.ledger
+        again = self._count(begin.owner)
+        kind = "retrace" if again > 1 else "trace"  # a function that makes variables is traced twice at its first call
+        ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
+        if again == 0 and begin.owner is not None:
+            ledger.born("function", begin.site, begin.owner, note=begin.name)
+        ledger.born(begin.kind, begin.site, graph, note=begin.name, stack=begin.stack)
+
+    def _count(self, owner: Any) -> int:
+        """How many traces this function has had before."""
+        if owner is None:
+            return 0
+        before = self._traces.get(owner, 0)
+        self._traces[owner] = before + 1
+        return before

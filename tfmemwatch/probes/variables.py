@@ -1,0 +1,60 @@
+"""Variables: made where, alive, how large; and whether their names keep on being new."""
+from __future__ import annotations
+
+from typing import Any, Dict, Set
+
+from .. import tfapi
+from .scene import Probe, Scene
+
+_MOST_NAMES = 20000
+
+
+class Variables(Probe):
+    """Sees the one constructor that all resource variables go through, in any thread."""
+
+    name = "variables"
+    watches = "live variables and their bytes by line; variable names that are ever new (each costs a cached kernel)"
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._names: Set[int] = set()
+        self._names_cost = False
+
+    def install(self) -> None:
+        self._unread = tfapi.find("unread_variable").value
+        self._eagerly = tfapi.find("executing_eagerly").value
+        self._names_cost = tfapi.op_has_attribute("VarHandleOp", "debug_name")
+        self.after("variable", self._made)
+        if tfapi.has("ref_variable"):
+            self.after("ref_variable", self._made_ref)
+
+    def start_afresh(self) -> None:
+        self._names = set()
+
+    def _made(self, result: Any, variable: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+        if isinstance(variable, self._unread):
+            return
+        name = variable._handle_name
+        if "/replica_" in name:  # the copies of a distributed variable are counted as the one that was asked for
+            return
+        if variable._in_graph_mode:
+            self.scene.born("graph_variable", variable, _size)
+            return
+        self.scene.born("variable", variable, _size)
+        if self._names_cost:
+            self._named(name)
+
+    def _made_ref(self, result: Any, variable: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+        self.scene.born("graph_variable", variable, _size)
+
+    def _named(self, name: str) -> None:
+        """Each variable name that was never seen before leaves a kernel in the eager context."""
+        key = hash(name)
+        if key in self._names or len(self._names) >= _MOST_NAMES:
+            return
+        self._names.add(key)
+        self.scene.happened("name")
+
+
+def _size(variable: Any) -> int:
+    return int(variable.shape.num_elements()) * int(variable.dtype.size)

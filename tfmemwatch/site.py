@@ -1,0 +1,145 @@
+"""Which line of the user's code did this."""
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from types import FrameType
+from typing import Any, Dict, Iterable, Optional, Tuple
+
+from .model import UNKNOWN, Site
+
+FRAMEWORKS = frozenset(
+    "tensorflow tensorflow_core tensorflow_estimator tensorflow_intel keras tf_keras keras_core "
+    "keras_preprocessing keras_applications wrapt tfmemwatch numpy".split()
+)
+_PROJECT, _LIBRARY, _SKIP, _GENERATED = 0, 1, 2, 3
+_MARK = "__autograph_generated_file"
+_DEEPEST = 400  # frames looked at; deeper stacks are recursion, and the answer is near the top
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+_STDLIB = tuple(
+    os.path.realpath(path) + os.sep
+    for path in {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"], os.path.dirname(os.__file__)}
+)
+
+
+def _package(file: str) -> str:
+    for mark in _LIBRARIES:
+        if mark in file:
+            return file.rsplit(mark, 1)[1].split(os.sep, 1)[0]
+    return ""
+
+
+def classify(file: str) -> int:
+    """Whether a file is the user's project, a library of theirs, or machinery that they did not write."""
+    if _MARK in file:
+        return _GENERATED
+    if file.startswith("<"):
+        return _SKIP if file.startswith(("<frozen", "<__array")) else _PROJECT
+    if file.startswith(_OWN):
+        return _SKIP
+    package = _package(file)
+    if package:
+        return _SKIP if package.split(".", 1)[0] in FRAMEWORKS else _LIBRARY
+    if file.startswith(_STDLIB) or os.path.realpath(file).startswith(_STDLIB):
+        return _SKIP
+    return _PROJECT
+
+
+_CLASS: Dict[str, int] = {}  # by file name: grows with the files of the program, not with its events
+_MOST_FILES = 20000
+
+
+def _class_of(file: str) -> int:
+    kind = classify(file)
+    if len(_CLASS) < _MOST_FILES:
+        _CLASS[file] = kind
+    return kind
+
+
+def here(frame: Optional[FrameType] = None) -> Site:
+    """The innermost line of the user's own code on this thread's stack."""
+    found = user_frame(sys._getframe(1) if frame is None else frame)
+    return UNKNOWN if found is None else of_frame(found)
+
+
+def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
+    """The innermost frame of the project; where there is none, of a library that uses TensorFlow."""
+    library = None
+    known = _CLASS
+    left = _DEEPEST
+    while frame is not None and left:
+        file = frame.f_code.co_filename
+        kind = known.get(file, -1)
+        if kind < 0:
+            kind = _class_of(file)
+        if kind == _PROJECT or kind == _GENERATED:
+            return frame
+        if kind == _LIBRARY and library is None:
+            library = frame
+        frame = frame.f_back
+        left -= 1
+    return library
+
+
+def of_frame(frame: FrameType) -> Site:
+    """Where a frame stands, in the file that the user wrote."""
+    code = frame.f_code
+    if _MARK in code.co_filename:
+        return _original(frame) or here(frame.f_back)
+    return Site(code.co_filename, frame.f_lineno, code.co_name)
+
+
+def _original(frame: FrameType) -> Optional[Site]:
+    """AutoGraph runs a rewritten copy; the map back hangs on the function that it was called through."""
+    key = (frame.f_code.co_filename, frame.f_lineno)
+    caller: Optional[FrameType] = frame
+    for _ in range(40):
+        caller = caller.f_back if caller is not None else None
+        if caller is None:
+            return None
+        if caller.f_code.co_name not in ("converted_call", "_call_unconverted", "wrapper", "tf_convert"):
+            continue
+        origins = getattr(caller.f_locals.get("converted_f"), "ag_source_map", None)
+        site = _mapped(origins, key) if origins else None
+        if site is not None:
+            return site
+    return None
+
+
+def _mapped(origins: Dict[Any, Any], key: Tuple[str, int]) -> Optional[Site]:
+    for location, origin in origins.items():
+        if (location.filename, location.lineno) == key:
+            return Site(origin.loc.filename, origin.loc.lineno, origin.function_name or "<lambda>")
+    return None
+
+
+def stack(frame: Optional[FrameType] = None, most: int = 8) -> Tuple[Site, ...]:
+    """The user's own lines on this thread's stack, innermost first."""
+    found = []
+    at = user_frame(sys._getframe(1) if frame is None else frame)
+    while at is not None and len(found) < most:
+        found.append(of_frame(at))
+        at = user_frame(at.f_back)
+    return tuple(found)
+
+
+def of_traceback(lines: Iterable[Tuple[str, int, str]]) -> Site:
+    """The innermost line of the user's code in (file, line, function) rows, outermost first."""
+    library = UNKNOWN
+    for file, line, function in reversed(list(lines)):
+        kind = _CLASS.get(file, -1)
+        if kind < 0:
+            kind = _class_of(file)
+        if kind == _PROJECT:
+            return Site(file, line, function)
+        if kind == _LIBRARY and library is UNKNOWN:
+            library = Site(file, line, function)
+    return library
+
+
+def is_project(file: str) -> bool:
+    """Whether a file is the user's own."""
+    kind = _CLASS.get(file, -1)
+    return (_class_of(file) if kind < 0 else kind) == _PROJECT

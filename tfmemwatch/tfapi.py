@@ -1,0 +1,190 @@
+"""The one module that knows where TensorFlow keeps things.
+
+Each thing is named once, with every place it has lived; the first that exists wins. Nothing here asks for a version.
+"""
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from .errors import Unavailable
+
+_POLY = "~eager.polymorphic_function."
+
+# «~» stands for tensorflow.python, whatever the distribution calls it.
+PLACES: Dict[str, Tuple[str, ...]] = {
+    "trace": ("~framework.func_graph:func_graph_from_py_func",),
+    "func_graph": ("~framework.func_graph:FuncGraph",),
+    "function": (
+        _POLY + "polymorphic_function:Function",
+        "~eager.def_function:Function",
+    ),
+    "graph": ("~framework.ops:Graph.__init__",),
+    "default_graphs": ("~framework.ops:_default_graph_stack",),
+    "variable": ("~ops.resource_variable_ops:BaseResourceVariable.__init__",),
+    "unread_variable": ("~ops.resource_variable_ops:_UnreadVariable",),
+    "ref_variable": (
+        "~ops.ref_variable:RefVariable.__init__",
+        "~ops.variables:RefVariable.__init__",
+    ),
+    "op_defs": ("~framework.op_def_registry:get", "~framework.op_def_registry:get_registered_ops"),
+    "session": ("~client.session:BaseSession.__init__",),
+    "session_close": ("~client.session:BaseSession.close",),
+    "session_run": ("~client.session:BaseSession.run",),
+    "session_callable": ("~client.session:BaseSession._make_callable_from_options",),
+    "gradient_register": ("~framework.registry:Registry.register",),
+    "gradient_registry": ("~framework.ops:gradient_registry", "~framework.ops:_gradient_registry"),
+    "pyfunc_insert": ("~ops.script_ops:FuncRegistry.insert",),
+    "pyfuncs": ("~ops.script_ops:_py_funcs",),
+    "iterator": ("~data.ops.iterator_ops:OwnedIterator.__init__", "~data.ops.iterator_ops:IteratorV2.__init__"),
+    "cache_dataset": ("~data.ops.dataset_ops:DatasetV2.cache",),
+    "concrete_call": (
+        _POLY + "concrete_function:ConcreteFunction.__call__",
+        _POLY + "monomorphic_function:ConcreteFunction.__call__",
+        "~eager.function:ConcreteFunction.__call__",
+    ),
+    "tape_push": ("~eager.backprop:GradientTape._push_tape",),
+    "tape_pop": ("~eager.backprop:GradientTape._pop_tape",),
+    "queue": ("~ops.data_flow_ops:QueueBase.__init__",),
+    "table": ("~ops.lookup_ops:LookupInterface.__init__",),
+    "event_writer": ("~summary.writer.event_file_writer:EventFileWriter.__init__",),
+    "event_writer_close": ("~summary.writer.event_file_writer:EventFileWriter.close",),
+    "summary_writer": (
+        "~ops.summary_ops_v2:_ResourceSummaryWriter.__init__",
+        "~ops.summary_ops_v2:ResourceSummaryWriter.__init__",
+    ),
+    "summary_writer_close": (
+        "~ops.summary_ops_v2:_ResourceSummaryWriter.close",
+        "~ops.summary_ops_v2:ResourceSummaryWriter.close",
+    ),
+    "seed": ("~framework.random_seed:get_seed",),
+    "context": ("~eager.context:context",),
+    "context_object": ("~eager.context:_context",),
+    "executing_eagerly": ("~eager.context:executing_eagerly",),
+    "fast_path": ("~pywrap_tfe:TFE_Py_FastPathExecute", "~pywrap_tensorflow:TFE_Py_FastPathExecute"),
+    "slow_path": ("~pywrap_tfe:TFE_Py_Execute", "~pywrap_tensorflow:TFE_Py_Execute"),
+    "eager_tensor": ("~framework.ops:EagerTensor",),
+    "to_eager": ("~framework.constant_op:convert_to_eager_tensor",),
+}  # fmt: skip
+
+
+class Place(NamedTuple):
+    """Something of TensorFlow's: the module or class that holds it, and its name there."""
+
+    holder: Any
+    attribute: str
+
+    @property
+    def value(self) -> Any:
+        """What stands there now."""
+        return getattr(self.holder, self.attribute)
+
+
+def root() -> str:
+    """Where the Python part of this TensorFlow lives: TensorFlow 1.15 has it under two names."""
+    for name in ("tensorflow.python.", "tensorflow_core.python."):
+        if name + "framework.ops" in sys.modules:
+            return name
+    return "tensorflow.python."
+
+
+def find(what: str) -> Place:
+    """The first place that exists, or Unavailable with every place that was tried."""
+    for place in PLACES[what]:
+        found = _at(place)
+        if found is not None:
+            return found
+    raise Unavailable("%s is at none of %s" % (what, ", ".join(place.replace("~", root()) for place in PLACES[what])))
+
+
+def has(what: str) -> bool:
+    """Whether this TensorFlow has it at all."""
+    return any(_at(place) is not None for place in PLACES[what])
+
+
+def op_has_attribute(op: str, attribute: str) -> bool:
+    """Whether an op of this TensorFlow has an attribute; False where op definitions can't be looked up."""
+    if not has("op_defs"):
+        return False
+    found = find("op_defs")
+    definition = found.value(op) if found.attribute == "get" else found.value().get(op)
+    return definition is not None and any(attr.name == attribute for attr in definition.attr)
+
+
+def _at(place: str) -> Optional[Place]:
+    module_name, path = place.replace("~", root()).split(":")
+    holder: Any = sys.modules.get(module_name)  # never imported here: a second copy of a module is a second TensorFlow
+    steps = path.split(".")
+    try:
+        for step in steps[:-1]:
+            holder = getattr(holder, step)
+        getattr(holder, steps[-1])
+    except AttributeError:
+        return None
+    return Place(holder, steps[-1])
+
+
+KERAS = ("keras", "tf_keras")  # packages of their own; the keras inside TensorFlow itself comes with it
+
+
+class Keras(NamedTuple):
+    """One Keras of the program: Keras 2, tf_keras and Keras 3 can live in one process."""
+
+    name: str
+    model: Any
+    optimizers: Tuple[Any, ...]
+
+
+def kerases() -> List[Keras]:
+    """Every Keras that has been imported; imports none."""
+    found: List[Keras] = []
+    for name, models, optimizers in (
+        ("keras 3", ("keras.src.models.model:Model",), ("keras.src.optimizers.base_optimizer:BaseOptimizer",)),
+        ("keras 2", ("keras.src.engine.training:Model", "keras.engine.training:Model"), _optimizers("keras.")),
+        ("tf_keras", ("tf_keras.src.engine.training:Model", "tf_keras.engine.training:Model"), _optimizers("tf_keras.")),
+        ("tensorflow.keras", (root() + "keras.engine.training:Model",),
+         (root() + "keras.optimizer_v2.optimizer_v2:OptimizerV2",)),
+    ):  # fmt: skip
+        model = next(filter(None, map(_loaded, models)), None)
+        if model is not None and all(model is not other.model for other in found):
+            found.append(Keras(name, model, tuple(filter(None, map(_loaded, optimizers)))))
+    return found
+
+
+def _optimizers(package: str) -> Tuple[str, ...]:
+    return tuple(
+        package + place
+        for place in (
+            "src.optimizers.optimizer:_BaseOptimizer",
+            "src.optimizers.legacy.optimizer_v2:OptimizerV2",
+            "optimizers.optimizer:_BaseOptimizer",
+            "optimizers.legacy.optimizer_v2:OptimizerV2",
+            "optimizers.optimizer_experimental.optimizer:_BaseOptimizer",
+            "optimizers.optimizer_v2.optimizer_v2:OptimizerV2",
+        )
+    )
+
+
+def _loaded(place: str) -> Any:
+    """A class of a module that is already imported, or None."""
+    module_name, name = place.split(":")
+    return getattr(sys.modules.get(module_name), name, None)
+
+
+def versions() -> Dict[str, str]:
+    """What is imported, by name: for reports, never for decisions."""
+    names = ("tensorflow", "keras", "tf_keras", "numpy", "wrapt")
+    found = {}
+    for name in names:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if version is not None:
+            found[name] = str(version)
+    return found
+
+
+def is_used() -> bool:
+    """Whether TensorFlow's runtime has been started in this process."""
+    if not has("context_object"):
+        return False
+    context = find("context_object").value
+    return context is not None and getattr(context, "_context_handle", None) is not None
