@@ -2,8 +2,13 @@
 
 import importlib
 import os
+import sys
 
+import fake_tensorflow
 import pytest
+
+import tfmemwatch
+from tfmemwatch import guard
 
 # Before TensorFlow is imported: no chatter, no GPU, the same sums on every machine.
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", TF_ENABLE_ONEDNN_OPTS="0")
@@ -25,3 +30,49 @@ def needs():
             return absent(name)
 
     return imported
+
+
+FAKED = ("tensorflow", "tensorflow_core", "keras", "tf_keras")
+
+
+def faked_modules():
+    """What is loaded now of all that the fake stands in for."""
+    return {name: module for name, module in sys.modules.items() if name.split(".")[0] in FAKED}
+
+
+@pytest.fixture(scope="session")
+def fake_packages(tmp_path_factory):
+    """A folder from which `import tensorflow` and `import keras` get the fake ones."""
+    return fake_tensorflow.write(tmp_path_factory.mktemp("fake") / "site-packages")
+
+
+@pytest.fixture
+def fake_tf(fake_packages, monkeypatch):
+    """The fake TensorFlow, imported afresh; a real one that is loaded steps aside for the while."""
+    real = faked_modules()
+    for name in real:
+        del sys.modules[name]
+    monkeypatch.syspath_prepend(str(fake_packages))
+    yield importlib.import_module("tensorflow")
+    for name in faked_modules():
+        del sys.modules[name]
+    sys.modules.update(real)
+
+
+@pytest.fixture
+def failures(monkeypatch):
+    """How often each place of ours has failed: none yet."""
+    monkeypatch.setattr(guard, "failures", {})
+    return guard.failures
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_installed():
+    """A test that fails half-way may not watch the tests after it."""
+    yield
+    tfmemwatch.uninstall()
+
+
+def this_line():
+    """The number of the line from which it is called."""
+    return sys._getframe(1).f_lineno

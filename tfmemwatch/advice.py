@@ -91,6 +91,11 @@ TABLE: Dict[str, Advice] = {
         "a GradientTape that was opened here never ends, and holds all that every operation under it takes and gives",
         "Open a new tape for each step (or every k steps) in a `with` block and take the gradient outside it.",
     ),
+    "summed_under_tape": Advice(
+        "tape",
+        "a total is carried from step to step under a GradientTape that does not end, and the tape holds every step",
+        "Take the gradient and open a new tape every k steps; or sum float(loss), outside the tape.",
+    ),
     "writer": Advice(
         "python_objects",
         "summary writers are opened here and never closed; each keeps a thread and a file",

@@ -7,13 +7,12 @@ import inspect
 import time
 from typing import Any, Callable, Dict, List, Optional
 
-from .casebook import Casebook
 from .errors import LeakFound
+from .examiner import Examiner
 from .growth import COUNT_STEPS
 from .inquiry import Pace
-from .judge import Judge
 from .model import Finding, Key, Tally, count_of
-from .monitor import Watch, examine, found
+from .monitor import Watch
 from .outputs import text
 
 _STEP_PACE = Pace(bytes_a_look=1000, bytes_in_all=96 * 1024)
@@ -52,13 +51,11 @@ class Block:
         if self._is_own:
             watch.start()
         self.steps = 0
-        self._judge = Judge(COUNT_STEPS, "step")
-        self._cases = Casebook()
-        self._inquiry = watch.inquiry(_STEP_PACE, "step", 1.0)
+        self._examiner = Examiner(watch, COUNT_STEPS, _STEP_PACE, "step")
         self._memory = self._after_memory = watch.memory()
         self._before: Dict[Key, Tally] = watch.read()
         self._after: Dict[Key, Tally] = {}
-        self._judge.look(self._before, 0)
+        self._examiner.begin(self._before)
         self._began = time.monotonic()
         self._seconds: Optional[float] = None
         return self
@@ -66,9 +63,9 @@ class Block:
     def __exit__(self, *error: Any) -> None:
         watch = self._running()
         self._seconds = time.monotonic() - self._began
-        self._inquiry.stop()
         if self.steps:
-            watch.tell(self._cases.update(found(watch, self._judge, self._inquiry)))
+            watch.tell(self._examiner.sum_up(ending=True))
+        self._examiner.stop()
         if watch.config.collect:
             gc.collect()
         self._after = watch.read()
@@ -110,8 +107,7 @@ class Block:
         self.steps += 1
         if not watch.scene.rank:
             return
-        if examine(watch, self._judge, self._inquiry, self.steps) or self.steps % 16 == 0:
-            watch.tell(self._cases.update(found(watch, self._judge, self._inquiry)))
+        watch.tell(self._examiner.look(self.steps))
 
     def _running(self) -> Watch:
         if self._watch is None:
@@ -123,7 +119,7 @@ class Block:
     @property
     def findings(self) -> List[Finding]:
         """What leaks in this block."""
-        return self._cases.findings if self.steps else self._running().findings()
+        return self._examiner.findings if self.steps else self._running().findings()
 
     def report(self) -> str:
         """What was made, freed and is still alive, by line; traces, sessions, memory."""

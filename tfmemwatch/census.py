@@ -7,6 +7,8 @@ from collections import deque
 from types import FrameType, ModuleType
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from .site import PROJECT, classify
+
 _LEAST_LENGTH = 4
 _MOST_REFERRERS = 200
 _KINDS: Tuple[type, ...] = (list, dict, set, deque)
@@ -65,12 +67,12 @@ def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Any
         start = old.get(key)
         if start is not None and length - start >= least:
             rows.append((length - start, key))
-    wanted = {key for _, key in sorted(rows, reverse=True)[: 4 * most]}
+    wanted = {key: more for more, key in sorted(rows, reverse=True)[: 4 * most]}
     if not wanted:
         return []
-    found = [thing for thing in gc.get_objects() if id(thing) in wanted and type(thing) is not type]
-    own = {id(rows), id(found), id(old), id(after.lengths)}
-    return [thing for thing in found if id(thing) not in own and not is_ours(thing)][:most]
+    found = [thing for thing in gc.get_objects() if id(thing) in wanted and isinstance(thing, _KINDS)]
+    found.sort(key=lambda thing: -wanted[id(thing)])
+    return [thing for thing in found if not is_ours(thing)][:most]
 
 
 def is_ours(container: Any) -> bool:
@@ -87,11 +89,6 @@ def is_ours(container: Any) -> bool:
 
 def _is_own(owner: Any) -> bool:
     return (getattr(type(owner), "__module__", "") or "").startswith("tfmemwatch")
-
-
-def is_abandoned(container: Any, references: int) -> bool:
-    """Whether nobody but us holds it any more."""
-    return sys.getrefcount(container) <= references
 
 
 def items(container: Any, most: int = 8) -> List[Any]:
@@ -149,15 +146,12 @@ def _size(value: Any, depth: int = 0) -> float:
 
 def holder_of(container: Any, depth: int = 0) -> Optional[Holder]:
     """By what name the program holds a container; None where no name leads to it."""
-    local = _in_frames(container)
-    if local is not None:
-        return local
     bound = container.maxlen if isinstance(container, deque) else None
     for referrer in gc.get_referrers(container)[:_MOST_REFERRERS]:
         found = _named_by(referrer, container, bound, depth)
         if found is not None:
             return found
-    return None
+    return _in_frames(container)
 
 
 def _in_frames(container: Any) -> Optional[Holder]:
@@ -165,7 +159,7 @@ def _in_frames(container: Any) -> Optional[Holder]:
     for frame in frames:
         at: Optional[FrameType] = frame
         while at is not None:
-            if at.f_code.co_filename != __file__:
+            if classify(at.f_code.co_filename) == PROJECT:
                 for name, value in list(at.f_locals.items()):
                     if value is container and at.f_code.co_name != "<module>":
                         return Holder(name, name, at.f_globals.get("__name__", ""), None, None)

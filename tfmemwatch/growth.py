@@ -1,15 +1,15 @@
 """Growth that is not noise.
 
-A series is read one value at a time. It is cut into blocks; the least value of a block is its floor, and garbage,
-temporaries and calls in flight vanish from it. Four floors make one floor of the next scale, and on each scale a
-bettor stakes on «the next floor is higher»: when he has become rich, on a growth that does not slow down, something
-grows. No clock, no process, no log: values in, a verdict out.
+A series is read one value at a time. It is cut into blocks; the least value of a block is its floor, and
+garbage, temporaries and calls in flight vanish from it. Four floors make one floor of the next scale, and on
+each scale a bettor stakes on «the next floor is higher»: when he has become rich, on a growth that does not
+slow down, something grows. No clock, no process, no log: values in, a verdict out.
 """
 
 from __future__ import annotations
 
 import math
-from typing import List, NamedTuple, Optional, Tuple, Union
+from typing import Iterator, List, NamedTuple, Optional, Tuple
 
 FAN = 4  # floors that make one floor of the next scale
 STAKE = 0.9  # of his wealth; what he wins or loses at even odds is log(1 ± STAKE)
@@ -17,7 +17,8 @@ WON = math.log(1 + STAKE)
 LOST = math.log(1 - STAKE)
 FIRST_LOOK = 16  # floors before an episode is first asked whether it bends: fewer have no shape
 SLOTS = 24  # parts of a day that are compared with the same part of the day before
-MARKS = 5  # places behind the newest floor from which growth may have begun anew
+DAYS = 5  # in a row on which the value lies above the day before
+MARKS = 9  # places behind the newest floor from which growth may have begun anew
 PROGRESS = 0.125  # of the growth: what must be added for a leak to have moved on
 
 
@@ -34,7 +35,7 @@ class Rule(NamedTuple):
     bent: float = 0.65  # bend from which the older half of an episode is forgotten
     material: float = 0.0  # smallest growth, as a share of the level
     clear: float = 0.0  # smallest growth, in standard deviations of the rises
-    daily: bool = False  # may follow the hours of the day: wait and compare days, where a day's length is known
+    daily: bool = False  # may swing with the hours: wait, and compare days, where a day's length is known
     again: float = 1.0  # a growth that looked bent is looked at again when it has so many times as many rises
     straighten: float = 0.0  # times that what bent must stay straight for, as long as it bent, to be believed
     recent: int = 0  # floors between marks from which a growth may start inside an older one; 0: no marks
@@ -53,7 +54,7 @@ COUNT_EVENTS = Rule(block=4, rises=28, apart=1e7, again=1.125, straighten=2.0)
 BYTE_SAMPLES = Rule(block=8, combine="mean", rises=32, bent=0.56, straighten=1.0, material=0.02, daily=True)
 
 # Bytes in a loop: a step's growth is nothing to the level, so it is measured by the scatter.
-BYTE_STEPS = Rule(block=2, combine="mean", rises=28, apart=1e7, clear=4.0)
+BYTE_STEPS = Rule(block=2, combine="mean", rises=28, apart=1e7, clear=8.0)
 
 
 class Growth(NamedTuple):
@@ -97,7 +98,7 @@ class _Mark(NamedTuple):
 class _Episode:
     """One growth: sums over the floors since it began."""
 
-    __slots__ = ("length", "since", "first", "last", "peak", "floors", "rises", "area", "squares", "low")
+    __slots__ = ("area", "first", "floors", "last", "length", "low", "peak", "rises", "since", "squares")
 
     def __init__(self, length: int, since: int, first: float) -> None:
         self.length = length  # samples a floor
@@ -135,7 +136,7 @@ class _Episode:
 
     @property
     def bend(self) -> float:
-        """0.5 for a straight line, towards 1 for what jumps and then stands, towards 0 for what accelerates."""
+        """0.5 for a straight line, towards 1 for what jumps and then stands, 0 for what explodes."""
         if self.grown <= 0:
             return 1.0
         return (self.area / self.grown - 0.5) / self.floors
@@ -165,46 +166,64 @@ class _Episode:
 
     def start_at(self, since: int, first: float, sums: _Mark) -> None:
         """Forget what came before, where `sums` is what came after."""
-        self.since, self.first = since, first
+        self.since, self.first, self.peak = since, first, self.last
         self.floors, self.rises = sums.floors, sums.rises
         self.area, self.squares = sums.area, sums.squares
 
     def as_growth(self) -> Growth:
         """The episode as a value."""
         samples = max(1, self.samples)
-        error = self.scatter * math.sqrt(self.floors) / samples
         return Growth(
-            self.first, self.last, max(0, self.since - 1), self.samples, self.rises, self.grown / samples, error, self.bend
+            first=self.first,
+            last=self.last,
+            since=max(0, self.since - 1),
+            samples=self.samples,
+            rises=self.rises,
+            slope=self.grown / samples,
+            slope_error=self.scatter * math.sqrt(self.floors) / samples,
+            bend=self.bend,
         )
 
 
 class _Rung(_Episode):
     """One scale of the ladder: an episode, and the wealth of one who bets that it goes on."""
 
-    __slots__ = ("wealth", "bound", "needed", "rule", "asked", "look", "half", "patience", "kept", "gathered", "recent", "marks")
+    __slots__ = (
+        "asked",
+        "bound",
+        "gathered",
+        "half",
+        "kept",
+        "look",
+        "marks",
+        "needed",
+        "patience",
+        "recent",
+        "rule",
+        "wealth",
+    )
 
     def __init__(self, rule: Rule, scale: int, since: int, first: float) -> None:
-        self.look = FIRST_LOOK
-        self.half: Optional[_Mark] = None
-        self.wealth = 0.0
-        self.marks: List[_Mark] = []
         super().__init__(rule.block * FAN**scale, since, first)
+        self.rule = rule
         self.bound = math.log(rule.apart / self.length)
         self.needed = rule.coarse_rises if scale else rule.rises
         self.recent = 0 if scale else rule.recent
-        self.rule = rule
-        self.patience = 0
+        self.patience = 0  # samples that an episode must last to be believed
         self.kept = 0.0 if rule.combine == "mean" else math.inf
         self.gathered = 0
 
     def begin(self, since: int, first: float) -> None:
         """Forget everything, and bet anew."""
-        super().begin(since, first)
-        self.wealth = 0.0
+        self.since = since  # not by super(): noise begins anew at every third floor
+        self.first = self.last = self.peak = first
+        self.floors = self.rises = 0
+        self.area = self.squares = self.wealth = 0.0
+        self.low = False
+        self.asked = 0.0  # rises before a growth that looked bent is looked at again
         self.look = FIRST_LOOK
-        self.half = None
-        self.asked = 0.0
-        self.marks = []
+        self.half: Optional[_Mark] = None
+        self.marks: List[_Mark] = []
 
     def rise(self, floor: float, now: int) -> bool:
         """Take the next floor: True when there is evidence, and enough of it, of growth."""
@@ -225,7 +244,7 @@ class _Rung(_Episode):
         self.floors += 1
         self.area += floor - self.first
         self.squares += step * step
-        if (step < 0 or self.low) and self._is_over(now):
+        if (step < 0 or self.low) and (self.wealth <= 0 or self._gives_back()):
             self.begin(now, floor)
             return False
         if self.floors >= self.look:
@@ -234,12 +253,12 @@ class _Rung(_Episode):
             self._set_mark(now)
         return self.wealth >= self.bound and self.rises >= self.needed and self.rises >= self.asked
 
-    def _is_over(self, now: int) -> bool:
-        """Broke, or half of it given back: then growth must last twice as long to be believed."""
-        if self.given_back():
-            self.patience = max(self.patience, 2 * self.samples)
-            return True
-        return self.wealth <= 0
+    def _gives_back(self) -> bool:
+        """Half of it went: then growth must last twice as long to be believed."""
+        if not self.given_back():
+            return False
+        self.patience = max(self.patience, 2 * self.samples)
+        return True
 
     def mark(self, now: int) -> _Mark:
         """Where the episode stands."""
@@ -271,27 +290,24 @@ class _Rung(_Episode):
         self.look = 2 * self.floors
         self.half = self.mark(now)
 
-    def recently(self) -> Optional[_Episode]:
-        """What has grown since the oldest mark, if that alone is evidence."""
-        if len(self.marks) < MARKS:
-            return None
-        mark = self.marks[0]
-        if self.rises - mark.rises < self.needed or self.wealth - mark.wealth < self.bound:
-            return None
-        part = self.copy()
-        part.start_at(mark.since, mark.first, self.mark(0).less(mark, self.first))
-        return part
+    def beginnings(self) -> Iterator[_Episode]:
+        """All that has grown, and what has grown since each mark where that alone is evidence."""
+        yield self
+        for mark in self.marks:
+            if self.rises - mark.rises >= self.needed and self.wealth - mark.wealth >= self.bound:
+                part = self.copy()
+                part.start_at(mark.since, mark.first, self.mark(0).less(mark, self.first))
+                yield part
 
 
 class _Days(_Episode):
     """Each hour against the same hour of the day before: growth under a daily swing."""
 
-    __slots__ = ("part", "slot", "total", "count", "today", "yesterday", "needed")
+    __slots__ = ("count", "part", "slot", "today", "total", "yesterday")
 
     def __init__(self, samples_per_day: int, since: int) -> None:
         super().__init__(samples_per_day, since, 0.0)
         self.part = samples_per_day / SLOTS
-        self.needed = 5  # days in a row
         self.slot = int(since / self.part)
         self.total = 0.0
         self.count = 0
@@ -300,9 +316,7 @@ class _Days(_Episode):
 
     def hear(self, floor: float, now: int) -> Optional[float]:
         """The mean of the day that has just ended, if one has."""
-        ended = None
-        if int(now / self.part) != self.slot:
-            ended = self._turn(now)
+        ended = self._turn(now) if int(now / self.part) != self.slot else None
         self.total += floor
         self.count += 1
         return ended
@@ -332,11 +346,26 @@ class Series:
     """One value over time, and whether it leaks."""
 
     __slots__ = (
-        "verdict", "_rule", "_limit", "_now", "_left", "_lowest", "_still", "_rungs", "_days", "_per_day",
-        "_case", "_source", "_told", "_mark", "_mark_at",
-    )  # fmt: skip
+        "_case",
+        "_days",
+        "_left",
+        "_limit",
+        "_lowest",
+        "_mark",
+        "_mark_at",
+        "_now",
+        "_per_day",
+        "_rule",
+        "_rungs",
+        "_source",
+        "_still",
+        "_told",
+        "verdict",
+    )
 
-    def __init__(self, rule: Rule, *, limit: Optional[float] = None, samples_per_day: Optional[int] = None) -> None:
+    def __init__(
+        self, rule: Rule, *, limit: Optional[float] = None, samples_per_day: Optional[int] = None
+    ) -> None:
         if rule.combine not in ("min", "mean"):
             raise ValueError('Rule.combine is %r; it must be "min" or "mean"' % (rule.combine,))
         self.verdict = "quiet"
@@ -355,7 +384,7 @@ class Series:
         self._mark_at = 0
 
     def update(self, value: float) -> bool:
-        """True when `verdict` has something new to say: a suspicion, a growth that has doubled, or its end."""
+        """True when `verdict` has something new to say: a suspicion, a doubled growth, or its end."""
         if value < self._lowest:
             self._lowest = value
         self._left -= 1
@@ -409,10 +438,11 @@ class Series:
         now = self._now
         mean = self._rule.combine == "mean"
         for rung in self._rungs:
-            if rung is self._source:
+            if self._source is None:
+                news = (rung.rise(floor, now) and self._suspect(rung)) or news
+            elif rung is self._source:
                 news = self._follow(floor)
-            if rung.rise(floor, now) and self._source is None:
-                news = self._suspect(rung) or news
+            rung.last = floor
             if mean:
                 rung.kept += floor
             elif floor < rung.kept:
@@ -433,26 +463,27 @@ class Series:
             return False
         if days is self._source:
             return self._follow(mean)
-        if self._source is None and days.floors >= days.needed and self._is_leak(days):
+        if self._source is None and days.floors >= DAYS and self._is_leak(days):
             return self._open(days, days)
         return False
 
     def _suspect(self, rung: _Rung) -> bool:
         """Open a case if the evidence has the shape and the size of a leak."""
-        for episode in (rung, rung.recently()):
-            if episode and episode.samples >= rung.patience and self._is_leak(episode) and not self._can_wait(episode):
+        for episode in rung.beginnings():
+            if episode.samples >= rung.patience and self._is_leak(episode):
                 return self._open(episode, rung)
         rung.asked = self._rule.again * rung.rises
         return False
 
     def _is_leak(self, episode: _Episode) -> bool:
-        """Straight, and neither small nor hidden in the scatter."""
+        """Straight, neither small nor hidden in the scatter, and no reason to wait."""
         rule = self._rule
         return (
             episode.grown > 0
             and episode.bend <= rule.straight
             and episode.grown >= rule.material * abs(episode.last)
             and episode.grown >= rule.clear * episode.scatter
+            and not self._can_wait(episode)
         )
 
     def _can_wait(self, episode: _Episode) -> bool:
@@ -485,13 +516,9 @@ class Series:
             self._mark, self._mark_at = floor, self._now
         elif self._now - self._mark_at >= self._mark_at - case.since:
             return self._end("plateau")
-        return self._has_doubled(case)
-
-    def _has_doubled(self, case: _Episode) -> bool:
-        """True once for each doubling."""
-        if case.grown < 2 * self._told:
+        if floor - case.first < 2 * self._told:
             return False
-        self._told = case.grown
+        self._told = floor - case.first
         return True
 
     def _end(self, verdict: str) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import census, source
 from .advice import advice
@@ -11,12 +11,15 @@ from .growth import COUNT_STEPS, Series
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import UNKNOWN, Finding, Site
 from .operations import Operation, Operations
+from .site import FRAMEWORKS
 
 _FLOOR = 3  # looks whose least value makes one floor of the first suspicion
 _FLOORS = 8  # floors that must rise, but for one, before anything is looked into
 _LOOKS_FOR_OPERATIONS = 32
 _LOOKS_FOR_OBJECTS = 112
-_LEAST_CALLS = 12
+_LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
+_NUMBER_BYTES = 650  # of one cached scalar, as measured
+_NO_CENSUS = census.Census({}, 0)
 _LEAST_RISE = 32 * 1024  # bytes over the first suspicion: below it is noise on any machine
 
 
@@ -71,12 +74,17 @@ class _Container:
     def grown(self) -> int:
         return self.last - self.start
 
+    @property
+    def is_ours_alone(self) -> bool:
+        """The program has let go of it, so must we: one reference is this object's, one the question's."""
+        return sys.getrefcount(self.thing) <= 2
+
 
 class Inquiry:
     """Waits until memory rises unexplained; then watches operations, tensors and containers, and says what it saw."""
 
     def __init__(
-        self, operations: Operations, recording: Callable[[], List[Any]], caches: Callable[[], List[Site]],
+        self, operations: Operations, recording: Callable[[], List[Site]], caches: Callable[[], List[Site]],
         pace: Pace, per: str, unit: float = 1.0,
     ) -> None:  # fmt: skip
         self._operations = operations
@@ -88,7 +96,9 @@ class Inquiry:
         self._suspicion = _Suspicion()
         self._wait = 0
         self._patience = 64  # looks between two inquiries that found nothing; doubles each time
+        self._quiet = self._age = 0
         self._looks = -1
+        self._containers: List[_Container] = []
         self.finding: Optional[Finding] = None
 
     def look(self, memory: Memory, unexplained: bool, now: float, read: Callable[[], Memory]) -> bool:
@@ -97,14 +107,21 @@ class Inquiry:
         if self._looks >= 0:
             return self._go_on(unexplained, now, read)
         self._wait -= 1
-        if self._suspicion.rises(held) and unexplained and self._wait <= 0:
-            self._begin(now, read)
+        self._quiet += 1
+        if self._suspicion.rises(held):
+            self._quiet = 0
+            if unexplained and self._wait <= 0 and not self._operations.is_open:
+                self._begin(now, read)
+        self._age += 1
+        if self.finding is not None and self._quiet > 4 * _LOOKS_FOR_OBJECTS + self._age / 2:
+            self.finding = None
+            return True
         return False
 
     def stop(self) -> None:
         """Let go of everything, whatever was under way."""
         self._operations.close()
-        self._containers: List[_Container] = []
+        self._containers = []
         self._looks = -1
         self._suspicion.forget()
 
@@ -112,6 +129,7 @@ class Inquiry:
         gc.collect()
         self._began = now
         self._first = self._middle = read()
+        self._half: Dict[Tuple[Site, str], Operation] = {}
         self._before = census.take()
         self._tensors = self._before.tensors
         self._containers = []
@@ -123,12 +141,15 @@ class Inquiry:
         self._looks += 1
         for container in self._containers:
             container.look()
-        self._containers = [one for one in self._containers if not census.is_abandoned(one.thing, 4)]
+        self._containers = [one for one in self._containers if not one.is_ours_alone]
         if not unexplained:
             self._give_up(again=16)
             return False
         if self._looks in (8, 24):
             self._find_containers()
+        if self._looks == _LOOKS_FOR_OPERATIONS // 2:
+            self._half = {(row.site, row.name): row for row in self._operations.read()}
+            self._operations.go_on()
         if self._looks == _LOOKS_FOR_OPERATIONS:
             self._rows = self._operations.read()
             self._operations.close()
@@ -146,6 +167,8 @@ class Inquiry:
         for thing in census.grown(self._before, after, max(3, self._looks // 4)):
             if not any(thing is other for other in known):
                 self._containers.append(_Container(thing))
+        if self._looks >= 24:
+            self._before = _NO_CENSUS  # it weighs some megabytes, which would be taken for the program's
 
     def _grown(self, read: Callable[[], Memory]) -> Tuple[float, float]:
         """Bytes in use after a collection: more than at the beginning, and the share of Python objects in it."""
@@ -164,11 +187,13 @@ class Inquiry:
         if not self._is_material(grown) or self._containers_grow():
             return False
         for row in self._rows:
-            name = _operation_story(row)
-            if name is not None:
-                row_bytes = max(row.kept_bytes, 650 * row.numbers)
-                if row_bytes >= 0.2 * grown:
-                    return self._found(name, row.site, row.name, row.calls, grown, now, 0.9)
+            name = _operation_story(row, self._half.get((row.site, row.name)))
+            if name is None:
+                continue
+            row_bytes = max(row.kept_bytes, _NUMBER_BYTES * row.numbers) / self._operations.covered
+            if row_bytes >= 0.2 * grown:
+                count = row.numbers if name == "scalar" else row.signatures
+                return self._found(name, row.site, row.name, count, grown, now, 0.9)
         return False
 
     def _containers_grow(self) -> bool:
@@ -202,21 +227,26 @@ class Inquiry:
                 name = "tensor_cache" if tensors else name
             else:
                 site = line_for(holder) or UNKNOWN
-            if site is UNKNOWN and holder.module.split(".")[0] in ("tensorflow", "keras", "tf_keras"):
+            if site is UNKNOWN and _is_framework(holder.module):
                 continue
             return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path)
         return False
 
     def _judge_tapes(self, now: float, grown: float) -> bool:
-        tapes = [tape for tape in self._recording() if tape.seconds > 0]
+        """Tensors that no collection holds grow in number while a tape records: it holds them."""
         more = census.take().tensors - self._tensors
-        if not tapes or more < self._looks // 2:
+        tapes = self._recording() if more >= self._looks // 2 else []
+        if not tapes:
             return False
-        return self._found("open_tape", tapes[0].site, "", more, grown, now, 0.9)
+        summed = source.summed_up(row.site for row in self._rows)
+        if summed is not None:
+            return self._found("summed_under_tape", summed, "", more, grown, now, 0.8)
+        return self._found("open_tape", tapes[0], "", more, grown, now, 0.9)
 
     def _judge_caches(self, now: float, grown: float) -> bool:
-        caches = self._caches()
-        if not caches or not any("Iterator" in row.name for row in self._rows):
+        """Elements are taken from an iterator, and some dataset remembers all of them."""
+        caches = self._caches() if any("Iterator" in row.name for row in self._rows) else []
+        if not caches:
             return False
         return self._found("cache_dataset", caches[0], "", self._looks, grown, now, 0.8)
 
@@ -233,13 +263,15 @@ class Inquiry:
     def _found(
         self, story: str, at: Site, what: str, count: int, grown: float, now: float, sure: float, holder: str = ""
     ) -> bool:
+        self._age = 0
         row = advice(story, what)
         looks = max(1, self._looks)
         self.finding = Finding(
             kind=row.kind, site=at, since=self._began, count=count, rate=count / looks * self._unit, per=self._per,
             bytes=int(grown), verdict="leak", cause=row.cause, cure=row.cure, confidence=sure, holder=holder,
         )  # fmt: skip
-        self._give_up(again=4 * looks)
+        self._patience = max(4 * looks, 2 * self._patience)
+        self._give_up(again=self._patience)
         return True
 
     def _give_up(self, again: Optional[int] = None) -> bool:
@@ -254,15 +286,19 @@ class Inquiry:
         return over
 
 
-def _operation_story(row: Operation) -> Optional[str]:
-    """Which of TensorFlow's caches an operation fills, if its calls are ever new."""
-    if row.calls < _LEAST_CALLS:
+def _operation_story(row: Operation, half: Optional[Operation]) -> Optional[str]:
+    """Which of TensorFlow's caches an operation fills, if it asks for as much that is new now as at first."""
+    if half is None:
         return None
-    if row.numbers >= 0.8 * min(row.calls, 256):
+    if _goes_on(half.numbers, row.numbers):
         return "scalar"
-    if row.signatures >= 0.8 * min(row.calls, 256) and row.kept_bytes / row.calls > 2000:
+    if _goes_on(half.signatures, row.signatures) and row.kept_bytes > 2000 * row.signatures:
         return "executable" if row.is_function else "kernel"
     return None
+
+
+def _goes_on(first_half: int, both: int) -> bool:
+    return first_half >= _LEAST_NEW and both - first_half >= max(_LEAST_NEW, 0.6 * first_half)
 
 
 def line_for(holder: census.Holder) -> Optional[Site]:
@@ -270,3 +306,40 @@ def line_for(holder: census.Holder) -> Optional[Site]:
     first = getattr(sys.modules.get(holder.module), "__file__", None)
     lines = source.putting_into(holder.name, source.project_files([first] if first else []))
     return lines[0] if lines else None
+
+
+class Keeper:
+    """Finds the collection that keeps things which are made anew: two looks at all that has a length."""
+
+    _LOOKS = 8
+
+    def __init__(self) -> None:
+        self._before: Optional[census.Census] = None
+        self._left = 0
+        self.site: Optional[Site] = None
+        self.holder = ""
+        self.is_done = False
+
+    def look(self) -> None:
+        """Take the first look, or wait for the second."""
+        if self.is_done:
+            return
+        if self._before is None:
+            self._before, self._left = census.take(), self._LOOKS
+            return
+        self._left -= 1
+        if self._left > 0:
+            return
+        before, self._before, self.is_done = self._before, None, True
+        for thing in census.grown(before, census.take(), 2):
+            holder = census.holder_of(thing)
+            if holder is None or holder.bound is not None or _is_framework(holder.module):
+                continue
+            site = line_for(holder)
+            if site is not None:
+                self.site, self.holder = site, holder.path
+                return
+
+
+def _is_framework(module: str) -> bool:
+    return module.split(".")[0] in FRAMEWORKS

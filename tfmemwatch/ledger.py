@@ -5,11 +5,17 @@ import threading
 import time
 import weakref
 from collections import deque
-from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Set, Tuple
+from types import CodeType
+from typing import Any, Callable, Deque, Dict, List, Optional, Set, Tuple, Union
 
 from .model import OTHER, Key, Site, Tally
 
-_DRAIN_AT = 2048  # deaths that may wait to be counted before a birth counts them
+_DRAIN_AT = 4096  # events that may wait to be counted before the one that adds another counts them
+
+
+# Where something happened: a site, or a code object and a line of it that become one when it is counted.
+Place = Union[Site, Tuple[CodeType, int]]
+_BORN, _HAPPENED, _UNDONE, _ENDED = range(4)
 
 
 class _Account:
@@ -46,15 +52,12 @@ class _Life:
         self.since = time.monotonic()
 
 
-class _Undone(NamedTuple):
-    kind: str
-    site: Site
-    times: int
-    size: int
-
-
 class Ledger:
-    """Counts births and deaths by line; bounded in lines, and in memory by what is alive."""
+    """Counts births and deaths by line; bounded in lines, and in memory by what is alive.
+
+    What happens is put into one queue, by the program's threads and by finalizers alike, without a lock; whoever reads
+    counts it. The queue keeps order: a thing that ends has been born before, and ids are not mixed up.
+    """
 
     def __init__(self, max_sites: int = 1000) -> None:
         self._max_sites = max_sites
@@ -63,60 +66,47 @@ class Ledger:
     def start_afresh(self) -> None:
         """Forget everything and make new locks: for the child of a fork."""
         self._lock = threading.Lock()
+        self._events: Deque[Any] = deque()
+        self._put = self._events.append  # the one atomic thing that a hook or a weakref callback does
         self._accounts: Dict[Key, _Account] = {}
         self._readings: Dict[Key, Tally] = {}
         self._changed: Set[Key] = set()
         self._sites: Dict[str, int] = {}
         self._living: Dict[int, _Life] = {}  # by id(ref): a reference to a variable or tensor can't be hashed
         self._by_thing: Dict[int, int] = {}  # id(thing) -> id(ref), for what ends before it dies
-        self._dead: Deque[Any] = deque()  # filled by weakref callbacks, which may do one atomic thing only
-        self._bury = self._dead.append
         self._unsized: List[_Life] = []
         self.folded = 0  # events counted under OTHER since their table was full
 
     def born(
-        self, kind: str, site: Site, thing: Any, sizer: Optional[Callable[[Any], int]] = None,
+        self, kind: str, place: Place, thing: Any, sizer: Optional[Callable[[Any], int]] = None,
         note: str = "", stack: Tuple[Site, ...] = (), ends: bool = False,
     ) -> None:  # fmt: skip
         """Count a thing as alive until it is collected, or until `ended` where it says that it ends."""
-        ref = weakref.ref(thing, self._bury)
-        if len(self._dead) > _DRAIN_AT:
-            self._count_deaths()
-        with self._lock:
-            account = self._account(kind, site, note, stack)
-            account.born += 1
-            life = _Life(ref, account, sizer, id(thing) if ends else 0)
-            self._living[id(ref)] = life
-            if sizer is not None:
-                self._unsized.append(life)
-            if ends:
-                self._by_thing[id(thing)] = id(ref)
+        ref = weakref.ref(thing, self._put)
+        self._put((_BORN, kind, place, ref, id(thing) if ends else 0, sizer, note, stack))
+        if len(self._events) > _DRAIN_AT:
+            self._count(wait=False)
 
     def ended(self, thing: Any, how: str) -> None:
         """A thing that was closed is no longer alive, though held; counted under `how`. Safe in a finalizer."""
-        ref_id = self._by_thing.pop(id(thing), 0)
-        if ref_id:
-            self._bury((ref_id, how))
+        self._put((_ENDED, id(thing), how))
 
     def happened(
-        self, kind: str, site: Site, times: int = 1, size: int = 0, seconds: float = 0.0,
+        self, kind: str, place: Place, times: int = 1, size: int = 0, seconds: float = 0.0,
         note: str = "", stack: Tuple[Site, ...] = (),
     ) -> None:  # fmt: skip
         """Count an event that leaves something behind which nothing takes away."""
-        with self._lock:
-            account = self._account(kind, site, note, stack)
-            account.born += times
-            account.bytes += size
-            account.live_bytes += size
-            account.seconds += seconds
+        self._put((_HAPPENED, kind, place, times, size, seconds, note, stack))
+        if len(self._events) > _DRAIN_AT:
+            self._count(wait=False)
 
-    def undone(self, kind: str, site: Site, times: int = 1, size: int = 0) -> None:
+    def undone(self, kind: str, place: Place, times: int = 1, size: int = 0) -> None:
         """What some events left behind has gone with its owner. Safe in a finalizer."""
-        self._bury(_Undone(kind, site, times, size))
+        self._put((_UNDONE, kind, place, times, size))
 
     def read(self) -> Dict[Key, Tally]:
         """Every account as it stands, the dead counted and the new ones weighed."""
-        self._count_deaths()
+        self._count()
         self._weigh()
         with self._lock:
             for key in self._changed:
@@ -131,7 +121,8 @@ class Ledger:
             lives = [life for life in self._living.values() if life.account.key.kind == kind]
         return [(life.account.key.site, now - life.since) for life in lives]
 
-    def _account(self, kind: str, site: Site, note: str, stack: Tuple[Site, ...]) -> _Account:
+    def _account(self, kind: str, place: Place, note: str, stack: Tuple[Site, ...]) -> _Account:
+        site = site_of(place)
         key = Key(kind, site)
         account = self._accounts.get(key)
         if account is not None:
@@ -146,24 +137,60 @@ class Ledger:
         self._changed.add(key)
         return account
 
-    def _count_deaths(self) -> None:
-        dead = self._dead
-        with self._lock:
-            while dead:
-                self._count_death(dead.popleft())
-
-    def _count_death(self, what: Any) -> None:
-        if type(what) is _Undone:
-            account = self._account(what.kind, what.site, "", ())
-            account.died += what.times
-            account.live_bytes -= what.size
+    def _count(self, wait: bool = True) -> None:
+        """Count all that is in the queue; without waiting, leave it to whoever is at it."""
+        if not self._lock.acquire(wait):
             return
-        ref_id, how = what if type(what) is tuple else (id(what), "")
-        life = self._living.pop(ref_id, None)
-        if life is not None:
-            self._settle(life, how)
+        try:
+            events = self._events
+            for _ in range(len(events)):  # what comes while we count is counted by the next reader
+                event = events.popleft()
+                if type(event) is tuple:
+                    _COUNTERS[event[0]](self, *event[1:])
+                else:
+                    self._died(event)
+        finally:
+            self._lock.release()
 
-    def _settle(self, life: _Life, how: str) -> None:
+    def _count_birth(
+        self, kind: str, place: Place, ref: Any, thing: int, sizer: Optional[Callable[[Any], int]],
+        note: str, stack: Tuple[Site, ...],
+    ) -> None:  # fmt: skip
+        account = self._account(kind, place, note, stack)
+        account.born += 1
+        life = _Life(ref, account, sizer, thing)
+        self._living[id(ref)] = life
+        if sizer is not None:
+            self._unsized.append(life)
+        if thing:
+            self._by_thing[thing] = id(ref)
+
+    def _count_event(
+        self, kind: str, place: Place, times: int, size: int, seconds: float, note: str, stack: Tuple[Site, ...]
+    ) -> None:
+        account = self._account(kind, place, note, stack)
+        account.born += times
+        account.bytes += size
+        account.live_bytes += size
+        account.seconds += seconds
+
+    def _count_undone(self, kind: str, place: Place, times: int, size: int) -> None:
+        account = self._account(kind, place, "", ())
+        account.died += times
+        account.live_bytes -= size
+
+    def _count_end(self, thing: int, how: str) -> None:
+        life = self._living.pop(self._by_thing.pop(thing, 0), None)
+        if life is not None:
+            self._settle(life)
+            self._account(how, life.account.key.site, "", ()).born += 1
+
+    def _died(self, ref: Any) -> None:
+        life = self._living.pop(id(ref), None)
+        if life is not None:
+            self._settle(life)
+
+    def _settle(self, life: _Life) -> None:
         account = life.account
         self._changed.add(account.key)
         account.died += 1
@@ -171,8 +198,6 @@ class Ledger:
         life.sizer = None
         if self._by_thing.get(life.thing) == id(life.ref):
             self._by_thing.pop(life.thing, None)
-        if how:
-            self._account(how, account.key.site, "", ()).born += 1
 
     def _weigh(self) -> None:
         """Sizes are asked for when read, off the program's own path, and never under the lock."""
@@ -191,6 +216,19 @@ class Ledger:
                     life.account.live_bytes += size
                 life.account.bytes += size
                 self._changed.add(life.account.key)
+
+
+_COUNTERS: Dict[int, Callable[..., None]] = {
+    _BORN: Ledger._count_birth,
+    _HAPPENED: Ledger._count_event,
+    _UNDONE: Ledger._count_undone,
+    _ENDED: Ledger._count_end,
+}
+
+
+def site_of(place: Place) -> Site:
+    """The site of a place."""
+    return place if isinstance(place, Site) else Site(place[0].co_filename, place[1], place[0].co_name)
 
 
 def _size(sizer: Callable[[Any], int], thing: Any) -> int:

@@ -1,7 +1,6 @@
 """The one place that puts the parts together."""
 from __future__ import annotations
 
-import gc
 import sys
 import threading
 import time
@@ -9,28 +8,25 @@ import weakref
 from typing import Any, Callable, Dict, List, Optional
 
 from . import fork, guard, tfapi
-from .casebook import Casebook
 from .config import Config, checked
 from .errors import Unavailable
+from .examiner import Examiner
 from .growth import COUNT_EVENTS
-from .inquiry import Inquiry, Pace
-from .judge import Draft, Judge
+from .inquiry import Pace
 from .ledger import Ledger
 from .memory import Memory, Process
 from .model import Finding, Site
+from .operations import Operations
 from .outputs import log
 from .patch import on_import
-from .probes import PROBES
-from .probes.datasets import Datasets
+from .probes import PROBES, datasets, tapes
 from .probes.models import Calls, Models
-from .operations import Operations
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
 from .sampler import Sampler
 from .moment import Snapshot
 
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024)
-_REFRESH = 16  # looks after which the numbers of open findings are brought up to date
 
 
 class Watch:
@@ -54,14 +50,8 @@ class Watch:
 
     def _begin(self) -> None:
         per_hour = 3600 / self.config.sample_seconds
-        self._judge = Judge(COUNT_EVENTS, "hour", per_hour)
-        self._cases = Casebook()
-        self._inquiry = self.inquiry(_TIME_PACE, "hour", per_hour)
+        self._examiner = Examiner(self, COUNT_EVENTS, _TIME_PACE, "hour", per_hour)
         self._looks = 0
-
-    def inquiry(self, pace: Pace, per: str, unit: float) -> Inquiry:
-        """A way of looking into memory that nothing explains, for this watch or a block of it."""
-        return Inquiry(self.operations, self._recording, self._memory_caches, pace, per, unit)
 
     # -- starting and stopping
 
@@ -86,7 +76,7 @@ class Watch:
         if sampler is not None:
             sampler.stop()
         with self._lock:
-            self._inquiry.stop()
+            self._examiner.stop()
             for probe in reversed(self.probes):
                 probe.uninstall()
             self._installed = False
@@ -109,11 +99,12 @@ class Watch:
         self.scene.rank = RANK[level]
 
     def _imported(self, module: Any = None) -> None:
-        """TensorFlow or a Keras is there, or not yet."""
+        """TensorFlow or a Keras is there, or not yet. A module that is handed over has been executed."""
         with self._lock:
             if not self._running:
                 return
-            if not self._installed and _is_loaded("tensorflow"):
+            imported = getattr(module, "__name__", "") == "tensorflow" or _is_loaded("tensorflow")
+            if not self._installed and imported:
                 self._installed = True
                 self._install()
             elif self._installed:
@@ -185,12 +176,7 @@ class Watch:
             if self.scene.rank:
                 now = self._looks * self.config.sample_seconds
                 self._looks += 1
-                self._look(now)
-
-    def _look(self, now: float) -> None:
-        examined = examine(self, self._judge, self._inquiry, now)
-        if examined or self._looks % _REFRESH == 0:
-            self.tell(self._cases.update(found(self, self._judge, self._inquiry)))
+                self.tell(self._examiner.look(now))
 
     def tell(self, news: List[Finding]) -> None:
         """Say it in the log, and to whoever wants to hear."""
@@ -207,7 +193,7 @@ class Watch:
 
     def findings(self) -> List[Finding]:
         """What leaks now."""
-        return self._cases.findings
+        return self._examiner.findings
 
     def snapshot(self) -> Snapshot:
         """Everything at this moment, as a plain value."""
@@ -227,36 +213,14 @@ class Watch:
         rank = self.scene.rank
         return {1: "level='sites' would name the line", 2: "level='stacks' would show who called it"}.get(rank, "")
 
-    def _recording(self) -> List[Any]:
-        return [tape for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
+    def recording(self) -> List[Site]:
+        """Where the tapes were opened that record now; those from before the watch are looked for."""
+        known = [tape.site for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
+        return known or tapes.lines_from_before()
 
-    def _memory_caches(self) -> List[Site]:
-        ages = self.ledger.ages("cache_dataset") if any(isinstance(probe, Datasets) for probe in self.probes) else []
-        return [site for site, _ in ages]
-
-
-def examine(watch: Watch, judge: Judge, inquiry: Inquiry, now: float) -> bool:
-    """One look at counts and memory; True when there is something new to find."""
-    tallies = watch.read()
-    news = judge.look(tallies, now)
-    if judge.suspects():
-        if watch.config.collect:
-            gc.collect()
-            tallies = watch.read()
-        judge.confirm(tallies)
-        news = True
-    if watch.config.evidence:
-        news = inquiry.look(watch.memory(), not judge.anything_rises(), now, watch.memory) or news
-    return news
-
-
-def found(watch: Watch, judge: Judge, inquiry: Inquiry) -> List[Draft]:
-    """What is found now: what the counts say, and where they are silent what the evidence says."""
-    drafts = judge.drafts(watch.ledger.read())
-    if not drafts and inquiry.finding is not None:
-        drafts = [Draft(inquiry.finding)]
-    more = watch.more()
-    return [draft._replace(finding=draft.finding._replace(more=more)) for draft in drafts]
+    def memory_caches(self) -> List[Site]:
+        """Where datasets that never end were told to cache in memory."""
+        return datasets.endless_caches([at for at, _ in self.ledger.ages("cache_dataset")])
 
 
 def _is_loaded(name: str) -> bool:

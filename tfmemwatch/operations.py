@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any, Callable, Dict, Hashable, List, NamedTuple, Set, Tuple
 
 from . import guard, site, tfapi
 from .model import Site
-from .patch import Patch, undo_all
+from .patch import Make, Patch, undo_all
 from .probes.scene import Scene
 
-_MOST_CALLS = 6000  # in one window; then the patches come off, whatever is left of it
+_MOST_CALLS = 6000  # in one half of a window; the rest of that half only passes through
 _MOST_KEYS = 500
-_MOST_KINDS = 256  # distinct signatures remembered for one line
+_MOST_KINDS = 4096  # distinct signatures remembered for one line
 
 
 class Operation(NamedTuple):
@@ -44,6 +45,7 @@ class Operations:
         self._patches: List[Patch] = []
         self._seen: Dict[Tuple[Site, str], _Seen] = {}
         self._left = 0
+        self._began = self._watched = self._lasted = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -53,18 +55,41 @@ class Operations:
     def open(self) -> None:
         """Begin to watch; a window that is open already goes on."""
         self._seen = {}
-        self._left = _MOST_CALLS
+        self._watched = self._lasted = 0.0
+        self._left, self._began = _MOST_CALLS, time.perf_counter()
         if self._patches:
             return
-        doors = (("fast_path", self._fast), ("slow_path", self._slow), ("to_eager", self._convert))
-        for what, wrapper in doors:
+        doors = (("fast_path", self._note_fast), ("slow_path", self._note_slow), ("to_eager", self._note_convert))
+        for what, note in doors:
             if tfapi.has(what):
                 place = tfapi.find(what)
-                self._patches.append(Patch(place.holder, place.attribute, wrapper))
+                self._patches.append(Patch(place.holder, place.attribute, self._measured(note)))
+
+    def go_on(self) -> None:
+        """Begin the second half of the window."""
+        self._end_half()
+        self._left, self._began = _MOST_CALLS, time.perf_counter()
 
     def close(self) -> None:
         """Stop; nothing of it is left in the program."""
+        if self._patches:
+            self._end_half()
         undo_all(self._patches)
+        self._seen = {}
+
+    @property
+    def covered(self) -> float:
+        """The share of the window in which calls were still looked at."""
+        return max(0.02, self._watched / self._lasted) if self._lasted else 1.0
+
+    def _end_half(self) -> None:
+        lasted = time.perf_counter() - self._began
+        self._lasted += lasted
+        if self._left > 0:
+            self._watched += lasted
+
+    def _exhausted(self) -> None:
+        self._watched += time.perf_counter() - self._began
 
     def read(self) -> List[Operation]:
         """What was seen since the window was opened, the heaviest first."""
@@ -74,29 +99,29 @@ class Operations:
         ]
         return sorted(rows, key=lambda row: -row.kept_bytes)
 
-    def _measured(self, wrapped: Callable[..., Any], args: tuple, kwargs: Dict[str, Any], note: Any) -> Any:
-        if self._left <= 0:
-            return wrapped(*args, **kwargs)
-        self._left -= 1
-        before = self._scene.process.in_use_bytes()
-        result = wrapped(*args, **kwargs)
-        try:
-            after = self._scene.process.in_use_bytes()
-            note((after or 0) - (before or 0) - _output_bytes(result), args)
-        except Exception:
-            guard.failed("operations")
-        return result
+    def _measured(self, note: Callable[[int, Any], None]) -> Make:
+        in_use = self._scene.process.in_use_bytes
 
-    def _fast(self, wrapped: Callable[..., Any], instance: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-        return self._measured(wrapped, args, kwargs, self._note_fast)
+        def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
+            def operation(*args: Any, **kwargs: Any) -> Any:
+                if self._left <= 0 or not patch.is_live:
+                    return original(*args, **kwargs)
+                self._left -= 1
+                if not self._left:
+                    self._exhausted()
+                before = in_use() or 0
+                result = original(*args, **kwargs)
+                try:
+                    note((in_use() or 0) - before - _output_bytes(result), args)
+                except Exception:
+                    guard.failed("operations")
+                return result
 
-    def _slow(self, wrapped: Callable[..., Any], instance: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-        return self._measured(wrapped, args, kwargs, self._note_slow)
+            return operation
 
-    def _convert(self, wrapped: Callable[..., Any], instance: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-        return self._measured(wrapped, args, kwargs, self._note_convert)
+        return make
 
-    def _note_fast(self, kept: int, args: tuple) -> None:
+    def _note_fast(self, kept: int, args: Any) -> None:
         numbers: List[Hashable] = []
         attributes: List[Hashable] = []
         for value in args[3:]:
@@ -106,13 +131,13 @@ class Operations:
                 numbers.append(value)
         self._note(str(args[1]), kept, tuple(attributes), numbers, False)
 
-    def _note_slow(self, kept: int, args: tuple) -> None:
+    def _note_slow(self, kept: int, args: Any) -> None:
         name = args[2].decode() if isinstance(args[2], bytes) else str(args[2])
         is_function = name.startswith(("__inference_", "__forward_", "__backward_"))
         signature = tuple(_shape(value) for value in args[3]) if is_function else tuple(map(_plain, args[4] or ()))
         self._note(name, kept, signature, (), is_function)
 
-    def _note_convert(self, kept: int, args: tuple) -> None:
+    def _note_convert(self, kept: int, args: Any) -> None:
         if type(args[0]) in (int, float):
             self._note("a conversion to a tensor", kept, (), (args[0],), False)
 

@@ -1,64 +1,75 @@
 """Wrap one attribute, and put it back."""
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
-from typing import Any, Callable, Dict, List
+import weakref
+from types import FunctionType
+from typing import Any, Callable, List
 
 import wrapt
 
-Wrapper = Callable[[Callable[..., Any], Any, tuple, dict], Any]
+# Makes the seam: of the original, and the patch that says whether it is still live.
+Make = Callable[[Callable[..., Any], "Patch"], Callable[..., Any]]
 _ABSENT = object()
 
 
-class _BoundSeam(wrapt.BoundFunctionWrapper):  # type: ignore[misc]
-    autograph_info__: Dict[str, Any] = {}
+class Patch:
+    """One wrapped attribute of a module or class; a value that can undo itself.
 
-
-class Seam(wrapt.FunctionWrapper):  # type: ignore[misc]
-    """A wrapt wrapper that AutoGraph takes for one of its own artifacts.
-
-    It would otherwise print that wrapt «is not yet supported», and call it unconverted all the same.
+    A function is replaced by a function: it pickles by name, copies, binds, and AutoGraph and `inspect` see what they
+    saw before. wrapt, which is none of that, wraps what is no plain function: what another library has wrapped already.
     """
 
-    __bound_function_wrapper__ = _BoundSeam
-    autograph_info__: Dict[str, Any] = {}
-
-
-class Patch:
-    """One wrapped attribute of a module or class; a value that can undo itself."""
-
-    def __init__(self, holder: Any, attribute: str, wrapper: Wrapper) -> None:
+    def __init__(self, holder: Any, attribute: str, make: Make) -> None:
         self.holder = holder
         self.attribute = attribute
         self.is_live = True
         self.original = vars(holder).get(attribute, _ABSENT)  # as it stands there, a descriptor where it is one
         target = getattr(holder, attribute) if self.original is _ABSENT else self.original
-        self.seam = Seam(target, self._while_live(wrapper))
-        self.seam._self_patch = self
+        is_plain = isinstance(target, FunctionType) or inspect.isbuiltin(target)
+        self.seam: Any = _like(make(target, self), target) if is_plain else self._through_wrapt(target, make)
+        _PATCHES[id(self.seam)] = self
         setattr(holder, attribute, self.seam)
 
-    def _while_live(self, wrapper: Wrapper) -> Wrapper:
-        """The wrapper while installed; nothing at all where others still hold on to it afterwards."""
+    def _through_wrapt(self, target: Any, make: Make) -> Any:
+        def wrapper(wrapped: Callable[..., Any], instance: Any, args: Any, kwargs: Any) -> Any:
+            if instance is None or inspect.isclass(instance):
+                return make(wrapped, self)(*args, **kwargs)
+            return make(lambda me, *rest, **named: wrapped(*rest, **named), self)(instance, *args, **kwargs)
 
-        def seam(wrapped: Callable[..., Any], instance: Any, args: Any, kwargs: Any) -> Any:
-            if self.is_live:
-                return wrapper(wrapped, instance, args, kwargs)
-            return wrapped(*args, **kwargs)
-
-        return seam
+        return wrapt.FunctionWrapper(target, wrapper)
 
     def undo(self) -> None:
         """Restore the original, unless someone has since wrapped ours."""
         self.is_live = False
         if vars(self.holder).get(self.attribute) is not self.seam:
-            return
+            return  # ours stays in the middle, as a pass-through
         original = self.original
-        while isinstance(original, Seam) and not original._self_patch.is_live:
-            original = original._self_patch.original  # ours too, undone while this one stood on top of it
+        below = _PATCHES.get(id(original))
+        while below is not None and below.seam is original and not below.is_live:
+            original = below.original  # ours too, undone while this one stood on top of it
+            below = _PATCHES.get(id(original))
         if original is _ABSENT:
             delattr(self.holder, self.attribute)
         else:
             setattr(self.holder, self.attribute, original)
+
+
+# By the id of their seam, for as long as one stands somewhere: a seam keeps its patch alive.
+_PATCHES: "weakref.WeakValueDictionary[int, Patch]" = weakref.WeakValueDictionary()
+
+
+def _like(seam: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a seam the looks of what it replaces."""
+    functools.update_wrapper(seam, original)
+    try:
+        seam.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        pass  # a builtin may have none
+    seam.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph's own mark for what it may call as it is
+    return seam
 
 
 def undo_all(patches: List[Patch]) -> None:
@@ -67,18 +78,27 @@ def undo_all(patches: List[Patch]) -> None:
         patches.pop().undo()
 
 
-
-
 def on_import(name: str, listener: Callable[[], Any]) -> None:
-    """Call what a weak reference leads to each time a module has been imported; nothing once it has gone.
+    """Call what a weak reference leads to once a module has been imported; nothing if that has gone by then.
 
     wrapt has no way to take such a hook back; one whose owner has gone does nothing.
     """
+    if name in sys.modules:
+        return
 
     def imported(module: Any) -> None:
+        _give_back_loader(module)
         method = listener()
         if method is not None:
             method(module)
 
-    if name not in sys.modules:
-        wrapt.register_post_import_hook(imported, name)
+    wrapt.register_post_import_hook(imported, name)
+
+
+def _give_back_loader(module: Any) -> None:
+    """wrapt leaves its own loader on the module, and older ones can't read files from the package."""
+    spec = getattr(module, "__spec__", None)
+    loader = getattr(spec, "loader", None)
+    original = getattr(loader, "loader", None) or getattr(loader, "__wrapped__", None)
+    if original is not None and type(loader).__module__.startswith("wrapt"):
+        module.__spec__.loader = module.__loader__ = original

@@ -4,8 +4,8 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from types import FrameType
-from typing import Any, Dict, Iterable, Optional, Tuple
+from types import CodeType, FrameType
+from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
 from .model import UNKNOWN, Site
 
@@ -13,7 +13,7 @@ FRAMEWORKS = frozenset(
     "tensorflow tensorflow_core tensorflow_estimator tensorflow_intel keras tf_keras keras_core "
     "keras_preprocessing keras_applications wrapt tfmemwatch numpy".split()
 )
-_PROJECT, _LIBRARY, _SKIP, _GENERATED = 0, 1, 2, 3
+PROJECT, _LIBRARY, _SKIP, _GENERATED = 0, 1, 2, 3
 _MARK = "__autograph_generated_file"
 _DEEPEST = 400  # frames looked at; deeper stacks are recursion, and the answer is near the top
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -36,7 +36,7 @@ def classify(file: str) -> int:
     if _MARK in file:
         return _GENERATED
     if file.startswith("<"):
-        return _SKIP if file.startswith(("<frozen", "<__array")) else _PROJECT
+        return _SKIP if file.startswith(("<frozen", "<__array")) else PROJECT
     if file.startswith(_OWN):
         return _SKIP
     package = _package(file)
@@ -44,7 +44,7 @@ def classify(file: str) -> int:
         return _SKIP if package.split(".", 1)[0] in FRAMEWORKS else _LIBRARY
     if file.startswith(_STDLIB) or os.path.realpath(file).startswith(_STDLIB):
         return _SKIP
-    return _PROJECT
+    return PROJECT
 
 
 _CLASS: Dict[str, int] = {}  # by file name: grows with the files of the program, not with its events
@@ -64,6 +64,17 @@ def here(frame: Optional[FrameType] = None) -> Site:
     return UNKNOWN if found is None else of_frame(found)
 
 
+def place(frame: Optional[FrameType]) -> Union[Site, Tuple[CodeType, int]]:
+    """The same as `here`, but for a hook: a code object and a line, which become a site when they are counted."""
+    found = user_frame(frame)
+    if found is None:
+        return UNKNOWN
+    code = found.f_code
+    if _CLASS.get(code.co_filename) == _GENERATED:
+        return of_frame(found)
+    return code, found.f_lineno
+
+
 def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
     """The innermost frame of the project; where there is none, of a library that uses TensorFlow."""
     library = None
@@ -74,7 +85,7 @@ def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
         kind = known.get(file, -1)
         if kind < 0:
             kind = _class_of(file)
-        if kind == _PROJECT or kind == _GENERATED:
+        if kind == PROJECT or kind == _GENERATED:
             return frame
         if kind == _LIBRARY and library is None:
             library = frame
@@ -132,7 +143,7 @@ def of_traceback(lines: Iterable[Tuple[str, int, str]]) -> Site:
         kind = _CLASS.get(file, -1)
         if kind < 0:
             kind = _class_of(file)
-        if kind == _PROJECT:
+        if kind == PROJECT:
             return Site(file, line, function)
         if kind == _LIBRARY and library is UNKNOWN:
             library = Site(file, line, function)
@@ -142,4 +153,4 @@ def of_traceback(lines: Iterable[Tuple[str, int, str]]) -> Site:
 def is_project(file: str) -> bool:
     """Whether a file is the user's own."""
     kind = _CLASS.get(file, -1)
-    return (_class_of(file) if kind < 0 else kind) == _PROJECT
+    return (_class_of(file) if kind < 0 else kind) == PROJECT

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
-from typing import Any, Iterable, List, Optional, Set
+from typing import Any, Dict, Iterable, List, Optional, Set
 
 from .model import Site
 from .site import is_project
@@ -33,15 +33,50 @@ def putting_into(name: str, files: Iterable[str]) -> List[Site]:
     """The lines that put something into what is called `name`, in the order of the files."""
     found: List[Site] = []
     for file in files:
-        text = "".join(linecache.getlines(file))
-        if name not in text:
-            continue
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError):
-            continue
-        found.extend(_in_tree(tree, name, file))
+        tree = _parsed(file, name)
+        if tree is not None:
+            found.extend(_in_tree(tree, name, file))
     return found
+
+
+def summed_up(sites: Iterable[Site]) -> Optional[Site]:
+    """The first of these lines on which a total is carried on: `total += loss`."""
+    trees: Dict[str, Optional[ast.AST]] = {}
+    for site in sites:
+        if site.file not in trees:
+            trees[site.file] = _parsed(site.file)
+        tree = trees[site.file]
+        if tree is not None and any(
+            isinstance(node, ast.AugAssign) and node.lineno == site.line for node in ast.walk(tree)
+        ):
+            return site
+    return None
+
+
+def calling(name: str, files: Iterable[str], plain: bool = False) -> List[Site]:
+    """The lines that call something of this name; `plain` ones without an argument only."""
+    found = []
+    for file in files:
+        tree = _parsed(file, name)
+        for function, node in _walk(tree, "<module>") if tree is not None else ():
+            if isinstance(node, ast.Call) and _called(node) == name and not (plain and (node.args or node.keywords)):
+                found.append(Site(file, node.lineno, function))
+    return found
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _parsed(file: str, name: str = "") -> Optional[ast.AST]:
+    text = "".join(linecache.getlines(file))
+    if name not in text:
+        return None
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _in_tree(tree: ast.AST, name: str, file: str) -> Iterable[Site]:

@@ -22,6 +22,8 @@ PLACES: Dict[str, Tuple[str, ...]] = {
     "graph": ("~framework.ops:Graph.__init__",),
     "default_graphs": ("~framework.ops:_default_graph_stack",),
     "variable": ("~ops.resource_variable_ops:BaseResourceVariable.__init__",),
+    "resource_variable": ("~ops.resource_variable_ops:ResourceVariable.__init__",),
+    "uninitialized_variable": ("~ops.resource_variable_ops:UninitializedVariable.__init__",),
     "unread_variable": ("~ops.resource_variable_ops:_UnreadVariable",),
     "ref_variable": (
         "~ops.ref_variable:RefVariable.__init__",

@@ -1,7 +1,7 @@
 """What fills TensorFlow's own caches without any Python object growing: seeds, queues, tables made anew."""
 from __future__ import annotations
 
-from typing import Any, Dict, Set, Tuple
+from typing import Any, Set, Tuple
 
 from .. import tfapi
 from .scene import Probe, Scene
@@ -28,7 +28,7 @@ class Caches(Probe):
     def start_afresh(self) -> None:
         self._seeds = set()
 
-    def _seeded(self, result: Any, instance: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _seeded(self, result: Any, *args: Any, **kwargs: Any) -> None:
         """With a global seed every eager random op gets a seed of its own: an attribute, hence a new kernel."""
         if result[0] is None or result in self._seeds or not self._eagerly():
             return
@@ -36,10 +36,10 @@ class Caches(Probe):
             self._seeds.add(result)
             self.scene.happened("seed")
 
-    def _queue(self, result: Any, instance: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _queue(self, result: Any, *args: Any, **kwargs: Any) -> None:
         if self._eagerly():
             self.scene.happened("queue")
 
-    def _table(self, result: Any, instance: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _table(self, result: Any, *args: Any, **kwargs: Any) -> None:
         if self._eagerly():
             self.scene.happened("table")

@@ -1,7 +1,7 @@
 """Custom gradients: each trace registers its own for ever, and each entry pins the whole graph of its trace."""
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 from .. import tfapi
 from .scene import Probe
@@ -17,7 +17,6 @@ class Gradients(Probe):
         tfapi.find("gradient_registry")
         self.after("gradient_register", self._registered)
 
-    def _registered(self, result: Any, registry: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
-        name = kwargs.get("name", args[1] if len(args) > 1 else "")
+    def _registered(self, result: Any, registry: Any, candidate: Any, name: Any = None) -> None:
         if isinstance(name, str) and name.startswith("CustomGradient-"):
             self.scene.happened("custom_gradient")

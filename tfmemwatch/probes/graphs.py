@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 
 from .. import guard, site, tfapi
 from ..model import UNKNOWN, Site
+from ..patch import Patch
 from .scene import Probe, Scene
 
 _MOST_SITES = 1000  # lines remembered for one graph
@@ -38,29 +39,36 @@ class Graphs(Probe):
 
     def install(self) -> None:
         self._func_graph = tfapi.find("func_graph").value
-        self.after("graph", self._made)
-        self.wrap("session_run", self._run)
-        if tfapi.has("session_callable"):
-            self.wrap("session_callable", self._run)
+        self.after_method("graph", self._made)
+        for what in ("session_run", "session_callable"):
+            if tfapi.has(what):
+                self.wrap(what, self._run)
 
     def start_afresh(self) -> None:
-        self._ran = {}
-        self._ran_ids = set()
+        self._ran.clear()
+        self._ran_ids.clear()
 
-    def _made(self, result: Any, graph: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _made(self, graph: Any) -> None:
         if not isinstance(graph, self._func_graph):
             self._forget(id(graph))
             self.scene.born("graph", graph)
 
-    def _run(self, wrapped: Callable[..., Any], session: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-        if id(session._graph) not in self._ran_ids:
-            try:
-                graph = session._graph
-                self._ran[id(graph)] = _Ran(graph)
-                self._ran_ids.add(id(graph))
-            except Exception:
-                guard.failed("graphs: run")
-        return wrapped(*args, **kwargs)
+    def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
+        ran = self._ran_ids
+
+        def run(session: Any, *args: Any, **kwargs: Any) -> Any:
+            if id(session._graph) not in ran and patch.is_live:
+                self._first_run(session._graph)
+            return original(session, *args, **kwargs)
+
+        return run
+
+    def _first_run(self, graph: Any) -> None:
+        try:
+            self._ran[id(graph)] = _Ran(graph)
+            self._ran_ids.add(id(graph))
+        except Exception:
+            guard.failed("graphs: run")
 
     def read(self) -> None:
         for key, ran in list(self._ran.items()):

@@ -6,8 +6,8 @@ import weakref
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import guard, tfapi
-from ..patch import Patch
-from .scene import Probe, Scene, noted
+from ..patch import Make, Patch
+from .scene import Probe, Scene, quickly
 
 WHOLE_CALLS = ("predict", "fit", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
 _EVERY = 32  # of the short calls, how many share one reading of memory: a reading costs as much as the hook
@@ -35,6 +35,10 @@ class _Account:
         self.calls = self.measured = self.grown = 0
 
 
+class _Depth(threading.local):
+    depth = 0  # of model calls on this thread
+
+
 class Models(Probe):
     """Sees models being made and compiled, and every way in which they are called; the outermost call counts."""
 
@@ -44,11 +48,15 @@ class Models(Probe):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._seen: List[Any] = []
+        self._local = _Depth()
+        self._accounts: Dict[Tuple[int, str], _Account] = {}
+        self._hot: Dict[int, _Account] = {}  # of the plain eager calls, by id(model)
         self.start_afresh()
 
     def start_afresh(self) -> None:
-        self._local = threading.local()
-        self._accounts: Dict[Tuple[int, str], _Account] = {}
+        self._accounts.clear()
+        self._hot.clear()
+        self._local.depth = 0
         self._under_way = 0  # calls in all threads; only used to set overlapping measurements aside
         self._entered = 0
 
@@ -56,7 +64,7 @@ class Models(Probe):
         self._eagerly = tfapi.find("executing_eagerly").value
         self.install_keras()
         if tfapi.has("concrete_call"):
-            self.wrap("concrete_call", self._signature)
+            self.wrap("concrete_call", self._call)  # a signature of a SavedModel called as a function is a model call
 
     def install_keras(self) -> None:
         for keras in tfapi.kerases():
@@ -65,7 +73,7 @@ class Models(Probe):
             self._seen.append(keras.model)
             self._wrap_model(keras.model)
             for optimizer in keras.optimizers:
-                self.patches.append(Patch(optimizer, "__init__", noted(self._optimizer, "models: optimizer")))
+                self.patches.append(Patch(optimizer, "__init__", quickly(self._optimizer, "models: optimizer")))
 
     def uninstall(self) -> None:
         super().uninstall()
@@ -73,72 +81,92 @@ class Models(Probe):
 
     def _wrap_model(self, model: Any) -> None:
         self.patches.append(Patch(model, "__init__", self._made))
-        self.patches.append(Patch(model, "compile", noted(self._compiled, "models: compile")))
+        self.patches.append(Patch(model, "compile", quickly(self._compiled, "models: compile")))
         self.patches.append(Patch(model, "__call__", self._call))
         for method in WHOLE_CALLS:
             if hasattr(model, method):
                 self.patches.append(Patch(model, method, self._whole(method)))
 
-    def _made(self, wrapped: Callable[..., Any], model: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
+    def _made(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """Before the constructor: what it makes comes after the model in every account."""
-        try:
-            self.scene.born("model", model)
-        except Exception:
-            guard.failed("models: made")
-        return wrapped(*args, **kwargs)
 
-    def _compiled(self, result: Any, model: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+        def made(model: Any, *args: Any, **kwargs: Any) -> None:
+            if patch.is_live:
+                try:
+                    self.scene.born("model", model)
+                except Exception:
+                    guard.failed("models: made")
+            original(model, *args, **kwargs)
+
+        return made
+
+    def _compiled(self, model: Any) -> None:
         self.scene.happened("compile")
 
-    def _optimizer(self, result: Any, optimizer: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _optimizer(self, optimizer: Any) -> None:
         self.scene.born("optimizer", optimizer)
+
+    def _forget(self, key: Tuple[int, str]) -> None:
+        """In a weakref callback: two atomic steps and no lock."""
+        self._accounts.pop(key, None)
+        if key[1] == "__call__":
+            self._hot.pop(key[0], None)
 
     def _account(self, model: Any, method: str) -> _Account:
         key = (id(model), method)
         account = self._accounts.get(key)
         if account is None:
-            forget = self._accounts.pop
-            account = self._accounts[key] = _Account(model, method, lambda ref: forget(key, None))
+            forget = self._forget
+            account = self._accounts[key] = _Account(model, method, lambda ref: forget(key))
+        if method == "__call__":
+            self._hot[id(model)] = account
         return account
 
-    def _call(self, wrapped: Callable[..., Any], model: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
+    def _call(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """The hot one: counts each call, and reads memory around one in `_EVERY`."""
-        local = self._local
-        if getattr(local, "depth", 0) or not self.scene.rank:
-            return wrapped(*args, **kwargs)
-        local.depth = 1
-        try:
-            account = self._accounts.get((id(model), "__call__"))
-            if account is None or not account.calls % _EVERY:
-                return self._measured(wrapped, model, "__call__", args, kwargs)
-            account.calls += 1
-            return wrapped(*args, **kwargs)
-        finally:
-            local.depth = 0
+        local, hot, scene = self._local, self._hot, self.scene
 
-    def _whole(self, method: str) -> Callable[..., Any]:
-        def whole(wrapped: Callable[..., Any], model: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-            local = self._local
-            if getattr(local, "depth", 0) or not self.scene.rank:
-                return wrapped(*args, **kwargs)
+        def call(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if local.depth or not patch.is_live or not scene.rank:
+                return original(model, *args, **kwargs)
+            account = hot.get(id(model))
+            if account is None or not account.calls % _EVERY:
+                return self._outermost(original, model, "__call__", args, kwargs)
+            account.calls += 1
             local.depth = 1
             try:
-                return self._measured(wrapped, model, method, args, kwargs)
+                return original(model, *args, **kwargs)
             finally:
                 local.depth = 0
 
-        return whole
+        return call
 
-    def _measured(
-        self, wrapped: Callable[..., Any], model: Any, method: str, args: tuple, kwargs: Dict[str, Any]
+    def _outermost(
+        self, original: Callable[..., Any], model: Any, method: str, args: Any, kwargs: Dict[str, Any]
     ) -> Any:
+        local = self._local
+        local.depth = 1
         begin = self._begin(model, method)
         try:
-            return wrapped(*args, **kwargs)
+            return original(model, *args, **kwargs)
         finally:
+            local.depth = 0
             self._under_way -= 1
             if begin is not None:
                 self._end(*begin)
+
+    def _whole(self, method: str) -> Make:
+        local, scene = self._local, self.scene
+
+        def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
+            def whole(model: Any, *args: Any, **kwargs: Any) -> Any:
+                if local.depth or not patch.is_live or not scene.rank:
+                    return original(model, *args, **kwargs)
+                return self._outermost(original, model, method, args, kwargs)
+
+            return whole
+
+        return make
 
     def _begin(self, model: Any, method: str) -> Optional[Tuple[_Account, Optional[int], int]]:
         self._entered += 1
@@ -164,12 +192,6 @@ class Models(Probe):
             account.grown += after - resident
         except Exception:
             guard.failed("models: call")
-
-    def _signature(self, wrapped: Callable[..., Any], function: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-        """A signature of a SavedModel called as a function is a model call too."""
-        if not self.scene.rank or not self._eagerly():
-            return wrapped(*args, **kwargs)
-        return self._whole("signature")(wrapped, function, args, kwargs)
 
     def calls(self) -> List[Calls]:
         """Every model that is alive, and how it has been called."""

@@ -1,7 +1,7 @@
 """Python functions that TensorFlow holds for py_function, numpy_function and from_generator."""
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 from .. import tfapi
 from .scene import Probe
@@ -17,8 +17,7 @@ class Pyfuncs(Probe):
         self._eagerly = tfapi.find("executing_eagerly").value
         self.after("pyfunc_insert", self._inserted)
 
-    def _inserted(self, result: Any, registry: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
-        function = kwargs.get("func", args[0] if args else None)
-        self.scene.born("pyfunc", function)
+    def _inserted(self, result: Any, registry: Any, func: Any) -> None:
+        self.scene.born("pyfunc", func)
         if self._eagerly():
             self.scene.happened("pyfunc_token")

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from types import FrameType
+from typing import Any, Callable, List, Optional, Tuple
 
 from .. import guard, site, tfapi
-from ..ledger import Ledger
+from ..ledger import Ledger, Place
 from ..memory import Process
 from ..model import UNKNOWN, Site
-from ..patch import Patch, Wrapper, undo_all
+from ..patch import Make, Patch, undo_all
 
 RANK = {"off": 0, "counts": 1, "sites": 2, "stacks": 3}
 
@@ -21,25 +22,25 @@ class Scene:
         self.process = process
         self.rank = RANK[level]
 
-    def where(self) -> Tuple[Site, Tuple[Site, ...]]:
-        """The user's line that is running on this thread, as far as the level wants it."""
-        if self.rank < 2:
+    def where(self, frame: FrameType) -> Tuple[Place, Tuple[Site, ...]]:
+        """The user's line that is running in a frame or above it, as far as the level wants it."""
+        rank = self.rank
+        if rank < 2:
             return UNKNOWN, ()
-        frame = sys._getframe(1)
-        return site.here(frame), (site.stack(frame) if self.rank > 2 else ())
+        return site.place(frame), (site.stack(frame) if rank > 2 else ())
 
     def born(
         self, kind: str, thing: Any, sizer: Optional[Callable[[Any], int]] = None, note: str = "", ends: bool = False
     ) -> None:
         """Count a new thing at the line that made it."""
         if self.rank:
-            at, stack = self.where()
+            at, stack = self.where(sys._getframe(1))
             self.ledger.born(kind, at, thing, sizer, note, stack, ends)
 
     def happened(self, kind: str, note: str = "") -> None:
         """Count an event at the line that caused it."""
         if self.rank:
-            at, stack = self.where()
+            at, stack = self.where(sys._getframe(1))
             self.ledger.happened(kind, at, note=note, stack=stack)
 
 
@@ -70,27 +71,51 @@ class Probe:
     def read(self) -> None:
         """Write into the ledger what can only be seen by looking; called for every sample."""
 
-    def wrap(self, what: str, wrapper: Wrapper) -> None:
+    def wrap(self, what: str, make: Make) -> None:
         """Wrap a thing of TensorFlow's by its name in `tfapi.PLACES`."""
         place = tfapi.find(what)
-        self.patches.append(Patch(place.holder, place.attribute, wrapper))
+        self.patches.append(Patch(place.holder, place.attribute, make))
 
-    def after(self, what: str, note: Callable[[Any, Any, tuple, Dict[str, Any]], None]) -> None:
-        """Call `note(result, instance, args, kwargs)` after each call of a thing; it can't hurt the program."""
-        where = "%s: %s" % (self.name, what)
-        place = tfapi.find(what)
-        self.patches.append(Patch(place.holder, place.attribute, noted(note, where)))
+    def after(self, what: str, note: Callable[..., None]) -> None:
+        """Call `note(result, *args, **kwargs)` after each call of a thing; it can't hurt the program."""
+        self.wrap(what, noted(note, "%s: %s" % (self.name, what)))
+
+    def after_method(self, what: str, note: Callable[[Any], None]) -> None:
+        """Call `note(instance)` after each call of a method: for what is made often."""
+        self.wrap(what, quickly(note, "%s: %s" % (self.name, what)))
 
 
-def noted(note: Callable[[Any, Any, tuple, Dict[str, Any]], None], where: str) -> Wrapper:
-    """A wrapper that calls the original outside the guard and the note inside it."""
+def quickly(note: Callable[[Any], None], where: str) -> Make:
+    """Calls the original outside the guard, and the note on the instance inside it."""
 
-    def wrapper(wrapped: Callable[..., Any], instance: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-        result = wrapped(*args, **kwargs)
-        try:
-            note(result, instance, args, kwargs)
-        except Exception:
-            guard.failed(where)
-        return result
+    def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
+        def seam(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(self, *args, **kwargs)
+            if patch.is_live:
+                try:
+                    note(self)
+                except Exception:
+                    guard.failed(where)
+            return result
 
-    return wrapper
+        return seam
+
+    return make
+
+
+def noted(note: Callable[..., None], where: str) -> Make:
+    """Calls the original outside the guard, and the note on result and arguments inside it."""
+
+    def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
+        def seam(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            if patch.is_live:
+                try:
+                    note(result, *args, **kwargs)
+                except Exception:
+                    guard.failed(where)
+            return result
+
+        return seam
+
+    return make

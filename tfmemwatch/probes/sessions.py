@@ -4,11 +4,13 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict, Hashable, Optional
 
-from .. import guard, tfapi
-from ..model import Site
+from .. import guard
+from ..ledger import Place
+from ..patch import Patch
 from .scene import Probe, Scene
 
 _MOST_FETCHES = 4096
+_NOTHING = object()
 _EXECUTOR_BYTES = 44000  # what one distinct list of fetches leaves in a session, as measured
 
 
@@ -20,46 +22,64 @@ class Sessions(Probe):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        self._fetched: Dict[int, Dict[Hashable, Site]] = {}  # by id(session), while it is open
+        self._fetched: Dict[int, Dict[Hashable, Place]] = {}  # by id(session), while it is open
 
     def install(self) -> None:
-        self.after("session", self._opened)
+        self.after_method("session", self._opened)
         self.wrap("session_close", self._close)
         self.wrap("session_run", self._run)
 
     def start_afresh(self) -> None:
-        self._fetched = {}
+        self._fetched.clear()
 
-    def _opened(self, result: Any, session: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _opened(self, session: Any) -> None:
         self._fetched[id(session)] = {}
         self.scene.born("session", session, ends=True)
 
-    def _close(self, wrapped: Callable[..., Any], session: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
+    def _close(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """Also runs in `__del__`, at any allocation: nothing here may take a lock."""
-        try:
-            for at in self._fetched.pop(id(session), {}).values():
-                self.scene.ledger.undone("fetch", at, 1, _EXECUTOR_BYTES)
-            self.scene.ledger.ended(session, "session_dropped" if _in_finalizer() else "session_closed")
-        except Exception:
-            guard.failed("sessions: close")
-        return wrapped(*args, **kwargs)
 
-    def _run(self, wrapped: Callable[..., Any], session: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-        fetched = self._fetched.get(id(session))
-        if fetched is not None:
-            try:
-                key = _fetch_key(args[0] if args else kwargs.get("fetches"))
-                if key not in fetched:
-                    self._new_fetch(fetched, key)
-            except Exception:
-                guard.failed("sessions: run")
-        return wrapped(*args, **kwargs)
+        def close(session: Any, *args: Any, **kwargs: Any) -> Any:
+            if patch.is_live:
+                try:
+                    self._closed(session)
+                except Exception:
+                    guard.failed("sessions: close")
+            return original(session, *args, **kwargs)
 
-    def _new_fetch(self, fetched: Dict[Hashable, Site], key: Optional[Hashable]) -> None:
+        return close
+
+    def _closed(self, session: Any) -> None:
+        fetched = self._fetched.pop(id(session), None)
+        if fetched is None:
+            return
+        for at in fetched.values():
+            self.scene.ledger.undone("fetch", at, 1, _EXECUTOR_BYTES)
+        self.scene.ledger.ended(session, "session_dropped" if _in_finalizer() else "session_closed")
+
+    def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
+        known = self._fetched
+
+        def run(session: Any, fetches: Any = _NOTHING, *args: Any, **kwargs: Any) -> Any:
+            if fetches is _NOTHING:
+                return original(session, *args, **kwargs)
+            fetched = known.get(id(session))
+            if fetched is not None and patch.is_live:
+                try:
+                    key = fetches if type(fetches) is str else id(fetches)
+                    if key not in fetched and _fetch_key(fetches) not in fetched:
+                        self._new_fetch(fetched, _fetch_key(fetches))
+                except Exception:
+                    guard.failed("sessions: run")
+            return original(session, fetches, *args, **kwargs)
+
+        return run
+
+    def _new_fetch(self, fetched: Dict[Hashable, Place], key: Optional[Hashable]) -> None:
         """Each new list of fetches leaves a set of executors in the session, for as long as it is open."""
         if key is None or len(fetched) >= _MOST_FETCHES or not self.scene.rank:
             return
-        at, stack = self.scene.where()
+        at, stack = self.scene.where(sys._getframe(1))
         fetched[key] = at
         self.scene.ledger.happened("fetch", at, size=_EXECUTOR_BYTES, stack=stack)
 

@@ -1,13 +1,19 @@
 """Gradient tapes that stay open, or are kept: they hold what every operation under them took and gave."""
 from __future__ import annotations
 
+import gc
+import sys
 import time
 import weakref
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-from .. import tfapi
+from .. import source, tfapi
+from ..ledger import Place, site_of
 from ..model import Site
 from .scene import Probe, Scene
+
+
+_MOST_OPEN = 1000
 
 
 class OpenTape(NamedTuple):
@@ -15,7 +21,16 @@ class OpenTape(NamedTuple):
 
     site: Site
     seconds: float
-    persistent: bool
+
+
+def lines_from_before() -> List[Site]:
+    """Where tapes that record, but were opened before anyone watched, may have been opened."""
+    kind = tfapi.find("tape_push").holder if tfapi.has("tape_push") else None
+    if kind is None or not any(isinstance(one, kind) and one._recording for one in gc.get_objects()):
+        return []
+    files = source.project_files()
+    entered = source.calling("__enter__", files, plain=True)
+    return entered + source.calling("GradientTape", files)
 
 
 class Tapes(Probe):
@@ -29,30 +44,34 @@ class Tapes(Probe):
         self.start_afresh()
 
     def start_afresh(self) -> None:
-        self._open: Dict[int, Tuple[Any, Site, float]] = {}
+        self._open: Dict[int, Tuple[Any, Place, float]] = {}
 
     def install(self) -> None:
-        self.after("tape_push", self._pushed)
-        self.after("tape_pop", self._popped)
+        self.after_method("tape_push", self._pushed)
+        self.after_method("tape_pop", self._popped)
 
-    def _pushed(self, result: Any, tape: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
-        if not self.scene.rank or id(tape) in self._open:
-            return
+    def _pushed(self, tape: Any) -> None:
         key = id(tape)
-        at, stack = self.scene.where()
-        self.scene.ledger.born("tape", at, tape, stack=stack)
-        forget = self._open.pop
-        self._open[key] = (weakref.ref(tape, lambda ref: forget(key, None)), at, time.monotonic())
+        if key in self._open or not self.scene.rank:
+            return
+        at, stack = self.scene.where(sys._getframe(1))
+        self.scene.ledger.born("tape", at, tape, None, "", stack)
+        if len(self._open) >= _MOST_OPEN:
+            self._purge()
+        self._open[key] = (weakref.ref(tape), at, time.monotonic())
 
-    def _popped(self, result: Any, tape: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _popped(self, tape: Any) -> None:
         self._open.pop(id(tape), None)
+
+    def _purge(self) -> None:
+        """Tapes that died while recording have no other way out."""
+        for key, entry in list(self._open.items()):
+            if entry[0]() is None:
+                self._open.pop(key, None)
 
     def recording(self) -> List[OpenTape]:
         """The tapes that are recording now, the oldest first."""
+        self._purge()
         now = time.monotonic()
-        found = []
-        for ref, at, since in sorted(list(self._open.values()), key=lambda entry: entry[2]):
-            tape = ref()
-            if tape is not None:
-                found.append(OpenTape(at, now - since, bool(getattr(tape, "_persistent", False))))
-        return found
+        entries = sorted(list(self._open.values()), key=lambda entry: entry[2])
+        return [OpenTape(site_of(at), now - since) for _, at, since in entries]

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, MutableMapping, NamedTuple, Optional, Tu
 
 from .. import guard, site, tfapi
 from ..model import UNKNOWN, Site
+from ..patch import Patch
 from .scene import Probe, Scene
 
 _OWNERS = ("polymorphic_function.py", "def_function.py")
@@ -25,7 +26,11 @@ class _Begin(NamedTuple):
     owner: Any
     name: str
     seconds: float
-    in_use: int
+    resident: int  # not malloc's own count: that takes longer the more it has freed
+
+
+class _Depth(threading.local):
+    depth = 0  # of traces on this thread
 
 
 class Traces(Probe):
@@ -36,7 +41,7 @@ class Traces(Probe):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        self._local = threading.local()
+        self._local = _Depth()
         self._traces: MutableMapping[Any, int] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
 
     def install(self) -> None:
@@ -44,24 +49,28 @@ class Traces(Probe):
         self.wrap("trace", self._trace)
 
     def start_afresh(self) -> None:
-        self._local = threading.local()
+        self._local.depth = 0
         self._traces = weakref.WeakKeyDictionary()
 
-    def _trace(self, wrapped: Callable[..., Any], instance: Any, args: tuple, kwargs: Dict[str, Any]) -> Any:
-        local = self._local
-        depth = getattr(local, "depth", 0)
-        begin = None if depth or not self.scene.rank else self._begin(args, kwargs)
-        local.depth = depth + 1
-        try:
-            graph = wrapped(*args, **kwargs)
-        finally:
-            local.depth = depth
-        if begin is not None:
+    def _trace(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
+        local, scene = self._local, self.scene
+
+        def trace(*args: Any, **kwargs: Any) -> Any:
+            depth = local.depth
+            begin = None if depth or not (patch.is_live and scene.rank) else self._begin(args, kwargs)
+            local.depth = depth + 1
             try:
-                self._end(begin, graph)
-            except Exception:
-                guard.failed("traces")
-        return graph
+                graph = original(*args, **kwargs)
+            finally:
+                local.depth = depth
+            if begin is not None:
+                try:
+                    self._end(begin, graph)
+                except Exception:
+                    guard.failed("traces")
+            return graph
+
+        return trace
 
     def _begin(self, args: tuple, kwargs: Dict[str, Any]) -> Optional[_Begin]:
         """What a trace is about to be of; nothing for the branch of a cond."""
@@ -69,10 +78,10 @@ class Traces(Probe):
             given = kwargs.get("func_graph", args[5] if len(args) > 5 else None)
             if given is not None and type(given) is not self._plain_graph:
                 return None
-            at, stack, owner, of_dataset = self._caller(sys._getframe(2))
+            at, stack, owner, of_dataset = self._caller(sys._getframe(1))
             name = str(args[0] if args else kwargs.get("name", ""))
             kind = "dataset_graph" if of_dataset else "function_graph"
-            return _Begin(kind, at, stack, owner, name, time.perf_counter(), self.scene.process.in_use_bytes() or 0)
+            return _Begin(kind, at, stack, owner, name, time.perf_counter(), self.scene.process.resident_bytes() or 0)
         except Exception:
             guard.failed("traces")
             return None
@@ -94,7 +103,7 @@ class Traces(Probe):
 
     def _end(self, begin: _Begin, graph: Any) -> None:
         seconds = time.perf_counter() - begin.seconds
-        grown = max(0, (self.scene.process.in_use_bytes() or 0) - begin.in_use)
+        grown = max(0, (self.scene.process.resident_bytes() or 0) - begin.resident)
         ledger = self.scene.ledger
         again = self._count(begin.owner)
         kind = "retrace" if again > 1 else "trace"  # a function that makes variables is traced twice at its first call

@@ -1,7 +1,7 @@
 """Variables: made where, alive, how large; and whether their names keep on being new."""
 from __future__ import annotations
 
-from typing import Any, Dict, Set
+from typing import Any, Set, Tuple
 
 from .. import tfapi
 from .scene import Probe, Scene
@@ -24,14 +24,15 @@ class Variables(Probe):
         self._unread = tfapi.find("unread_variable").value
         self._eagerly = tfapi.find("executing_eagerly").value
         self._names_cost = tfapi.op_has_attribute("VarHandleOp", "debug_name")
-        self.after("variable", self._made)
+        for what in _constructors():
+            self.after_method(what, self._made)
         if tfapi.has("ref_variable"):
-            self.after("ref_variable", self._made_ref)
+            self.after_method("ref_variable", self._made_ref)
 
     def start_afresh(self) -> None:
         self._names = set()
 
-    def _made(self, result: Any, variable: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _made(self, variable: Any) -> None:
         if isinstance(variable, self._unread):
             return
         name = variable._handle_name
@@ -44,7 +45,7 @@ class Variables(Probe):
         if self._names_cost:
             self._named(name)
 
-    def _made_ref(self, result: Any, variable: Any, args: tuple, kwargs: Dict[str, Any]) -> None:
+    def _made_ref(self, variable: Any) -> None:
         self.scene.born("graph_variable", variable, _size)
 
     def _named(self, name: str) -> None:
@@ -54,6 +55,13 @@ class Variables(Probe):
             return
         self._names.add(key)
         self.scene.happened("name")
+
+
+def _constructors() -> Tuple[str, ...]:
+    """Where variables are made. A deprecated one names its caller in a warning: that must not be us."""
+    if hasattr(tfapi.find("variable").value, "_tf_decorator"):
+        return ("resource_variable", "uninitialized_variable")
+    return ("variable",)
 
 
 def _size(variable: Any) -> int:

@@ -1,0 +1,94 @@
+"""Looks at counts and memory again and again: the judge, the evidence, and what of it is to be told."""
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, List, Mapping, Optional
+
+from .casebook import Casebook
+from .growth import Rule
+from .inquiry import Inquiry, Keeper, Pace
+from .judge import Draft, Judge
+from .model import Finding, Key, Tally
+
+if TYPE_CHECKING:
+    from .monitor import Watch
+
+_REFRESH = 16  # looks after which the numbers of open findings are brought up to date
+_KEPT = ("function_library",)  # kinds whose culprit is the collection that keeps, not the line that makes
+
+
+class Examiner:
+    """One way of looking at a watch: by the clock for the whole process, or by the steps of a block."""
+
+    def __init__(self, watch: Watch, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
+        self._watch = watch
+        self._judge = Judge(rule, per, unit)
+        self._inquiry = Inquiry(watch.operations, watch.recording, watch.memory_caches, pace, per, unit)
+        self._keeper: Optional[Keeper] = None
+        self._cases = Casebook()
+        self._looks = 0
+
+    @property
+    def findings(self) -> List[Finding]:
+        """What leaks now."""
+        return self._cases.findings
+
+    def begin(self, tallies: Mapping[Key, Tally]) -> None:
+        """What is there already is where growth is counted from."""
+        self._judge.look(tallies, 0)
+
+    def look(self, now: float) -> List[Finding]:
+        """Take one look; what comes back is to be told."""
+        self._looks += 1
+        news = self._examine(now)
+        if self._keeper is not None and not self._keeper.is_done:
+            self._keeper.look()
+            news = news or self._keeper.is_done
+        if news or self._looks % _REFRESH == 0:
+            return self.sum_up()
+        return []
+
+    def sum_up(self, ending: bool = False) -> List[Finding]:
+        """Bring the findings up to date; at the end nothing waits for more evidence."""
+        return self._cases.update(self._found(ending))
+
+    def stop(self) -> None:
+        """Let go of everything that was under way."""
+        self._inquiry.stop()
+
+    def _examine(self, now: float) -> bool:
+        watch, judge = self._watch, self._judge
+        tallies = watch.read()
+        news = judge.look(tallies, now)
+        if judge.suspects():
+            if watch.config.collect:
+                gc.collect()
+                tallies = watch.read()
+            judge.confirm(tallies)
+            news = True
+        if watch.config.evidence:
+            news = self._inquiry.look(watch.memory(), not judge.anything_rises(), now, watch.memory) or news
+        return news
+
+    def _found(self, ending: bool) -> List[Draft]:
+        """What the counts say; where they are silent, what the evidence says."""
+        drafts = self._judge.drafts(self._watch.ledger.read())
+        if not drafts and self._inquiry.finding is not None:
+            drafts = [Draft(self._inquiry.finding)]
+        drafts = [self._kept(draft) for draft in drafts if ending or not self._waits(draft)]
+        more = self._watch.more()
+        return [draft._replace(finding=draft.finding._replace(more=more)) for draft in drafts]
+
+    def _waits(self, draft: Draft) -> bool:
+        """Whether it is still to be found out what keeps these things."""
+        if draft.finding.kind not in _KEPT or not self._watch.config.evidence:
+            return False
+        if self._keeper is None:
+            self._keeper = Keeper()
+        return not self._keeper.is_done
+
+    def _kept(self, draft: Draft) -> Draft:
+        keeper = self._keeper
+        if keeper is None or keeper.site is None or draft.finding.kind not in _KEPT:
+            return draft
+        return draft._replace(finding=draft.finding._replace(site=keeper.site, holder=keeper.holder))
