@@ -1,5 +1,6 @@
 """A wrapped attribute behaves as before, and is put back."""
 
+import copy
 import functools
 import gc
 import inspect
@@ -9,6 +10,7 @@ import traceback
 import types
 
 import pytest
+import wrapt
 
 from tfmemwatch.patch import Patch, undo_all
 from tfmemwatch.probes.scene import noted, quickly
@@ -36,17 +38,17 @@ class Turbo(Engine):
     """Inherits all it can do."""
 
 
-def through_wrapt(note):
-    """The way that sees result, instance and arguments."""
-    return {"wrapper": noted(lambda result, instance, args, kwargs: note(instance), "the place")}
+def with_arguments(note):
+    """The way that sees the result and the arguments too."""
+    return noted(lambda result, instance, *args, **kwargs: note(instance), "the place")
 
 
 def quick(note):
-    """The way of the hot seams: a plain function."""
-    return {"quick": quickly(note, "the place")}
+    """The way that sees the instance only."""
+    return quickly(note, "the place")
 
 
-@pytest.fixture(params=[through_wrapt, quick])
+@pytest.fixture(params=[with_arguments, quick])
 def way(request):
     """Both ways to wrap; every claim holds for each."""
     return request.param
@@ -62,7 +64,7 @@ def seen():
 def patch(way, seen):
     """Wrap `start` of Engine for the length of a test."""
     original = vars(Engine)["start"]
-    yield Patch(Engine, "start", **way(seen.append))
+    yield Patch(Engine, "start", way(seen.append))
     Engine.start = original
 
 
@@ -70,7 +72,7 @@ def patch(way, seen):
 def test_undo_puts_back_the_very_same_attribute(name, way, seen):
     """What stood in the class stands there again, the same object, whatever kind of method it is."""
     original = vars(Engine)[name]
-    patch = Patch(Engine, name, **way(seen.append))
+    patch = Patch(Engine, name, way(seen.append))
     assert vars(Engine)[name] is not original
     patch.undo()
     assert vars(Engine)[name] is original
@@ -80,13 +82,13 @@ def test_a_function_of_a_module_is_put_back(seen):
     """The function of a module is the same object again."""
     module = types.ModuleType("some_module")
     original = module.function = lambda: 1
-    Patch(module, "function", **through_wrapt(seen.append)).undo()
+    Patch(module, "function", with_arguments(seen.append)).undo()
     assert module.function is original
 
 
 def test_an_inherited_attribute_is_deleted_again(way, seen):
     """A class that only inherited a method has none of its own after uninstall."""
-    patch = Patch(Turbo, "start", **way(seen.append))
+    patch = Patch(Turbo, "start", way(seen.append))
     assert "start" in vars(Turbo)
     patch.undo()
     assert "start" not in vars(Turbo)
@@ -95,7 +97,7 @@ def test_an_inherited_attribute_is_deleted_again(way, seen):
 
 def test_a_class_and_its_base_can_both_be_wrapped(way, seen):
     """A note on the subclass and one on the base each see the call once."""
-    patches = [Patch(kind, "start", **way(seen.append)) for kind in (Engine, Turbo)]
+    patches = [Patch(kind, "start", way(seen.append)) for kind in (Engine, Turbo)]
     Turbo().start(1)
     undo_all(patches)
     assert len(seen) == 2
@@ -133,7 +135,7 @@ def test_a_wrapper_put_on_top_can_take_itself_off(patch, seen):
 def test_two_patches_of_one_attribute_are_undone_in_either_order(order, way, seen):
     """Two of our patches on one attribute leave the original, whichever goes first."""
     original = vars(Engine)["start"]
-    patches = [Patch(Engine, "start", **way(seen.append)), Patch(Engine, "start", **way(seen.append))]
+    patches = [Patch(Engine, "start", way(seen.append)), Patch(Engine, "start", way(seen.append))]
     patches.pop(order[0]).undo()
     gc.collect()
     patches.pop().undo()
@@ -144,7 +146,7 @@ def test_two_patches_of_one_attribute_are_undone_in_either_order(order, way, see
 def test_the_patch_that_is_left_still_sees(order, way):
     """Undoing one of two patches does not switch off the other."""
     seen = [], []
-    patches = [Patch(Engine, "start", **way(seen[number].append)) for number in (0, 1)]
+    patches = [Patch(Engine, "start", way(seen[number].append)) for number in (0, 1)]
     patches[order[0]].undo()
     Engine().start(1)
     patches[order[1]].undo()
@@ -168,14 +170,14 @@ def test_the_note_gets_the_instance(patch, seen):
     assert seen == [engine, engine]
 
 
-def test_the_note_through_wrapt_gets_result_and_arguments():
-    """Where the arguments matter, they are what the program passed, without the instance."""
+def test_the_note_can_have_result_and_arguments():
+    """Where the arguments matter, they are what the program passed."""
     seen = []
-    patch = Patch(Engine, "start", noted(lambda *row: seen.append(row), "the place"))
+    patch = Patch(Engine, "start", noted(lambda *args, **kwargs: seen.append((args, kwargs)), "the place"))
     engine = Engine()
     engine.start(1, fast=True)
     patch.undo()
-    assert seen == [((engine, 1, True), engine, (1,), {"fast": True})]
+    assert seen == [(((engine, 1, True), engine, 1), {"fast": True})]
 
 
 def test_the_signature_and_the_docstring_are_those_of_the_original(patch):
@@ -199,6 +201,35 @@ def test_a_bound_method_can_be_pickled(patch):
     """A method kept in an object that is pickled goes with it, as before."""
     again = pickle.loads(pickle.dumps(Engine().start))
     assert again(3)[1:] == (3, False)
+
+
+def test_a_bound_method_can_be_deep_copied(patch):
+    """And so can an object that keeps one: the copy has a method of its own."""
+    engine = Engine()
+    engine.on_start = engine.start
+    twin = copy.deepcopy(engine)
+    assert twin.on_start.__self__ is twin
+
+
+def test_what_another_library_has_wrapped_before_is_wrapped_and_put_back(way, seen):
+    """A tracing library that came first with wrapt sees the calls as ever, and so do we."""
+    theirs = []
+
+    @wrapt.decorator
+    def tracing(wrapped, instance, args, kwargs):
+        theirs.append(args)
+        return wrapped(*args, **kwargs)
+
+    class Traced(Engine):
+        start = tracing(vars(Engine)["start"])
+
+    before = vars(Traced)["start"]
+    patch = Patch(Traced, "start", way(seen.append))
+    engine = Traced()
+    assert engine.start(4, fast=True)[1:] == (4, True)
+    assert (theirs, seen) == ([(4,)], [engine])
+    patch.undo()
+    assert vars(Traced)["start"] is before
 
 
 def test_an_object_of_a_patched_class_can_be_pickled(patch):
@@ -230,7 +261,7 @@ def our_mistake(instance):
 
 def test_a_failing_note_never_reaches_the_program(way, failures, caplog):
     """Our own error is logged once for its place, counted each time, and the program gets its result."""
-    patch = Patch(Engine, "start", **way(our_mistake))
+    patch = Patch(Engine, "start", way(our_mistake))
     results = [Engine().start(fuel)[1] for fuel in (1, 2, 3)]
     patch.undo()
     assert results == [1, 2, 3]
@@ -248,7 +279,7 @@ class Broken(logging.Handler):
 def test_a_logging_handler_that_raises_never_reaches_the_program(way, failures, monkeypatch):
     """Not even a broken handler of the application turns our mistake into its failure."""
     monkeypatch.setattr(logging.getLogger("tfmemwatch"), "handlers", [Broken()])
-    patch = Patch(Engine, "start", **way(our_mistake))
+    patch = Patch(Engine, "start", way(our_mistake))
     result = Engine().start(1)[1]
     patch.undo()
     assert result == 1

@@ -41,6 +41,11 @@ TABLE: Dict[str, Advice] = {
         "a new tf.Variable is made here again and again and none goes away",
         "Make it once, before the loop, and assign() to it; or drop the reference that keeps it.",
     ),
+    "kept_optimizer": Advice(
+        "variable",
+        "an optimizer is made anew here again and again, and all are kept with their variables",
+        "Make one optimizer for the whole run, or drop the old ones.",
+    ),
     "graph_variable": Advice(
         "variable",
         "a variable and its operations are added to a graph that a session already runs",

@@ -1,15 +1,18 @@
 """What is alive beyond what is counted: eager tensors, and Python containers that grow. Only on request."""
 from __future__ import annotations
 
+import functools
 import gc
 import sys
 from collections import deque
-from types import FrameType, ModuleType
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from itertools import chain, compress, starmap, tee
+from operator import not_
+from types import FrameType, FunctionType, MethodType, ModuleType
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from .site import PROJECT, classify
 
-_LEAST_LENGTH = 4
+_LEAST_LENGTH = 3
 _MOST_REFERRERS = 200
 _KINDS: Tuple[type, ...] = (list, dict, set, deque)
 
@@ -31,32 +34,60 @@ class Holder(NamedTuple):
     line: Optional[Tuple[str, int, str]]  # where its owner stands, for what is no name in the source
 
 
-def take() -> Census:
+def everything(kinds: Set[type]) -> List[Any]:
+    """Every living thing of these exact types that the collector knows, found without a step of Python in between.
+
+    `gc.get_objects()` also hands out tuples that another thread is still building, and such a tuple can't be finished
+    while somebody else holds it: the program gets a SystemError. So the whole list lives and dies inside one call into
+    C, which no other thread can interrupt, and only what was asked for comes out of it.
+    """
+    things, types = tee(chain.from_iterable(starmap(gc.get_objects, ((),))))
+    return list(compress(things, map(kinds.__contains__, map(type, types))))
+
+
+def types_alive() -> Set[type]:
+    """The types of everything that lives."""
+    return set(map(type, chain.from_iterable(starmap(gc.get_objects, ((),)))))
+
+
+def referrers(thing: Any) -> List[Any]:
+    """What refers to a thing; frames, and tuples that may be unfinished, left out in the same way."""
+    things, types = tee(chain.from_iterable(starmap(gc.get_referrers, ((thing,),))))
+    return list(compress(things, map(not_, map(_UNSAFE.__contains__, map(type, types)))))
+
+
+_UNSAFE = {tuple, FrameType}
+
+
+def containers() -> Set[type]:
+    """The types of collections whose length can be asked without running anybody's code."""
+    found = set(_KINDS)
+    below = list(_KINDS)
+    while below:
+        kind = below.pop()
+        for child in type.__subclasses__(kind):
+            if child not in found and child.__len__ in _LENGTHS:
+                found.add(child)
+                below.append(child)
+    return found
+
+
+_LENGTHS = tuple(kind.__len__ for kind in _KINDS)  # type: ignore[attr-defined]
+
+
+def take(tensor: Optional[type] = None) -> Census:
     """Count the tensors and measure the containers that there are."""
     lengths: Dict[int, int] = {}
     tensors = 0
-    sized: Dict[type, int] = {}
-    for thing in gc.get_objects():
-        kind = type(thing)
-        way = sized.get(kind)
-        if way is None:
-            way = sized[kind] = _way(kind)
-        if way == 1:
-            length = len(thing)
-            if length >= _LEAST_LENGTH:
-                lengths[id(thing)] = length
-        elif way == 2:
+    kinds = containers()
+    for thing in everything(kinds | {tensor} if tensor is not None else kinds):
+        if type(thing) is tensor:
             tensors += 1
+            continue
+        length = len(thing)
+        if length >= _LEAST_LENGTH:
+            lengths[id(thing)] = length
     return Census(lengths, tensors)
-
-
-def _way(kind: type) -> int:
-    if kind.__name__ == "EagerTensor":
-        return 2
-    return 1 if kind in _KINDS or (issubclass(kind, _KINDS) and kind.__len__ in _LENGTHS) else 0
-
-
-_LENGTHS = tuple(kind.__len__ for kind in _KINDS)
 
 
 def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Any]:
@@ -70,19 +101,19 @@ def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Any
     wanted = {key: more for more, key in sorted(rows, reverse=True)[: 4 * most]}
     if not wanted:
         return []
-    found = [thing for thing in gc.get_objects() if id(thing) in wanted and isinstance(thing, _KINDS)]
+    found = [thing for thing in everything(containers()) if id(thing) in wanted]
     found.sort(key=lambda thing: -wanted[id(thing)])
     return [thing for thing in found if not is_ours(thing)][:most]
 
 
 def is_ours(container: Any) -> bool:
     """Whether it is the watch itself, or the interpreter, that grows."""
-    for referrer in gc.get_referrers(container):
+    for referrer in referrers(container):
         kind = type(referrer)
         module = getattr(kind, "__module__", "") or ""
         if module.startswith("tfmemwatch"):
             return True
-        if kind is dict and any(_is_own(owner) for owner in gc.get_referrers(referrer)[:20]):
+        if kind is dict and any(_is_own(owner) for owner in referrers(referrer)[:20]):
             return True
     return False
 
@@ -103,7 +134,7 @@ def items(container: Any, most: int = 8) -> List[Any]:
 
 
 def holds_tensors(container: Any) -> bool:
-    """Whether its newest items are eager tensors, or tuples, lists and dicts with some in them."""
+    """Whether its newest items are eager tensors, or things with some in them."""
     found = items(container)
     return bool(found) and sum(map(_has_tensor, found)) * 2 > len(found)
 
@@ -111,11 +142,31 @@ def holds_tensors(container: Any) -> bool:
 def _has_tensor(value: Any, depth: int = 0) -> bool:
     if type(value).__name__ in ("EagerTensor", "IndexedSlices", "RaggedTensor"):
         return True
-    if depth < 2 and isinstance(value, (tuple, list)):
-        return any(_has_tensor(part, depth + 1) for part in value[:8])
-    if depth < 2 and isinstance(value, dict):
-        return any(_has_tensor(part, depth + 1) for part in list(value.values())[:8])
-    return False
+    return depth < 3 and any(_has_tensor(part, depth + 1) for part in _parts(value)[:16])
+
+
+def _parts(value: Any) -> List[Any]:
+    """What a thing is made of, as far as that is its own: items, attributes, the object of a method, a closure."""
+    if isinstance(value, (tuple, list)):
+        return list(value[:32])
+    if isinstance(value, dict):
+        return list(value.values())[:32]
+    if isinstance(value, MethodType):
+        return [value.__self__]
+    if isinstance(value, FunctionType):
+        return [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+    if isinstance(value, functools.partial):
+        return [*value.args, *value.keywords.values()]
+    attributes = getattr(value, "__dict__", None)
+    is_shared = isinstance(value, (type, ModuleType)) or hasattr(value, "_num_elements")
+    return list(attributes.values())[:32] if isinstance(attributes, dict) and not is_shared else []
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
 
 
 def size_of_item(container: Any) -> float:
@@ -135,10 +186,8 @@ def _size(value: Any, depth: int = 0) -> float:
         if isinstance(nbytes, int):
             return float(nbytes)
         total = float(sys.getsizeof(value, 64))
-        if depth < 2 and isinstance(value, (tuple, list)):
-            total += sum(_size(part, depth + 1) for part in value[:32])
-        if depth < 2 and isinstance(value, dict):
-            total += sum(_size(part, depth + 1) for part in list(value.values())[:32])
+        if depth < 3:
+            total += sum(_size(part, depth + 1) for part in _parts(value))
         return total
     except Exception:
         return 64.0
@@ -147,7 +196,7 @@ def _size(value: Any, depth: int = 0) -> float:
 def holder_of(container: Any, depth: int = 0) -> Optional[Holder]:
     """By what name the program holds a container; None where no name leads to it."""
     bound = container.maxlen if isinstance(container, deque) else None
-    for referrer in gc.get_referrers(container)[:_MOST_REFERRERS]:
+    for referrer in referrers(container)[:_MOST_REFERRERS]:
         found = _named_by(referrer, container, bound, depth)
         if found is not None:
             return found
@@ -194,13 +243,13 @@ def _in_lru(wrapper: Any) -> Holder:
 
 
 def _in_closure(cell: Any, bound: Optional[int]) -> Optional[Holder]:
-    for closure in gc.get_referrers(cell):
-        for function in gc.get_referrers(closure) if isinstance(closure, tuple) else ():
-            code = getattr(function, "__code__", None)
-            if code is None or getattr(function, "__closure__", None) is not closure:
-                continue
-            name = code.co_freevars[[other is cell for other in closure].index(True)]
-            return Holder(name, name, function.__module__, bound, None)
+    """A closure's variable; its tuple of cells is not handed out, so the functions are asked."""
+    for function in everything({FunctionType}):
+        closure = function.__closure__
+        if closure is None or not any(other is cell for other in closure):
+            continue
+        name = function.__code__.co_freevars[[other is cell for other in closure].index(True)]
+        return Holder(name, name, function.__module__ or "", bound, None)
     return None
 
 
@@ -211,7 +260,7 @@ def _in_dict(owner: Dict[Any, Any], container: Any, bound: Optional[int], depth:
     if "__builtins__" in owner or "__loader__" in owner:
         module = str(owner.get("__name__", ""))
         return Holder(str(key), "%s.%s" % (module, key), module, bound, None)
-    for referrer in gc.get_referrers(owner)[:_MOST_REFERRERS]:
+    for referrer in referrers(owner)[:_MOST_REFERRERS]:
         if getattr(referrer, "__dict__", None) is owner:
             kind = type(referrer)
             return Holder(str(key), "%s.%s" % (kind.__name__, key), kind.__module__, bound, None)

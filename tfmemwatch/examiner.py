@@ -4,6 +4,7 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING, List, Mapping, Optional
 
+from . import tfapi
 from .casebook import Casebook
 from .growth import Rule
 from .inquiry import Inquiry, Keeper, Pace
@@ -17,13 +18,18 @@ _REFRESH = 16  # looks after which the numbers of open findings are brought up t
 _KEPT = ("function_library",)  # kinds whose culprit is the collection that keeps, not the line that makes
 
 
+def _tensor_type() -> Optional[type]:
+    """The class of eager tensors, where there is one."""
+    return tfapi.find("eager_tensor").value if tfapi.has("eager_tensor") else None
+
+
 class Examiner:
     """One way of looking at a watch: by the clock for the whole process, or by the steps of a block."""
 
     def __init__(self, watch: Watch, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
         self._watch = watch
         self._judge = Judge(rule, per, unit)
-        self._inquiry = Inquiry(watch.operations, watch.recording, watch.memory_caches, pace, per, unit)
+        self._inquiry = Inquiry(watch.operations, watch.recording, watch.memory_caches, pace, per, unit, _tensor_type)
         self._keeper: Optional[Keeper] = None
         self._cases = Casebook()
         self._looks = 0

@@ -85,12 +85,14 @@ class Inquiry:
 
     def __init__(
         self, operations: Operations, recording: Callable[[], List[Site]], caches: Callable[[], List[Site]],
-        pace: Pace, per: str, unit: float = 1.0,
+        pace: Pace, per: str, unit: float = 1.0, tensor: Callable[[], Optional[type]] = lambda: None,
     ) -> None:  # fmt: skip
         self._operations = operations
         self._recording = recording
         self._caches = caches
         self._pace = pace
+        self._tensor_type = tensor
+        self._modules = 0
         self._per = per
         self._unit = unit
         self._suspicion = _Suspicion()
@@ -108,6 +110,9 @@ class Inquiry:
             return self._go_on(unexplained, now, read)
         self._wait -= 1
         self._quiet += 1
+        if len(sys.modules) != self._modules:
+            self._modules = len(sys.modules)
+            self._suspicion.forget()  # a program that still imports is still starting
         if self._suspicion.rises(held):
             self._quiet = 0
             if unexplained and self._wait <= 0 and not self._operations.is_open:
@@ -128,9 +133,10 @@ class Inquiry:
     def _begin(self, now: float, read: Callable[[], Memory]) -> None:
         gc.collect()
         self._began = now
+        self._tensor = self._tensor_type()
         self._first = self._middle = read()
         self._half: Dict[Tuple[Site, str], Operation] = {}
-        self._before = census.take()
+        self._before = census.take(self._tensor)
         self._tensors = self._before.tensors
         self._containers = []
         self._looks = 0
@@ -148,7 +154,8 @@ class Inquiry:
         if self._looks in (8, 24):
             self._find_containers()
         if self._looks == _LOOKS_FOR_OPERATIONS // 2:
-            self._half = {(row.site, row.name): row for row in self._operations.read()}
+            rows = _functions_together(self._operations.read())
+            self._half = {(row.site, row.name): row for row in rows}
             self._operations.go_on()
         if self._looks == _LOOKS_FOR_OPERATIONS:
             self._rows = self._operations.read()
@@ -162,13 +169,14 @@ class Inquiry:
         return False
 
     def _find_containers(self) -> None:
-        after = census.take()
+        after = census.take(self._tensor)
         known = [one.thing for one in self._containers]
-        for thing in census.grown(self._before, after, max(3, self._looks // 4)):
+        for thing in census.grown(self._before, after, max(2, self._looks // 6)):
             if not any(thing is other for other in known):
                 self._containers.append(_Container(thing))
-        if self._looks >= 24:
-            self._before = _NO_CENSUS  # it weighs some megabytes, which would be taken for the program's
+        # The second time against the first: what was still short then is long enough now. Then none is kept: a census
+        # weighs some megabytes, which would be taken for the program's.
+        self._before = after if self._looks < 24 else _NO_CENSUS
 
     def _grown(self, read: Callable[[], Memory]) -> Tuple[float, float]:
         """Bytes in use after a collection: more than at the beginning, and the share of Python objects in it."""
@@ -186,7 +194,7 @@ class Inquiry:
         grown, _ = self._grown(read)
         if not self._is_material(grown) or self._containers_grow():
             return False
-        for row in self._rows:
+        for row in _functions_together(self._rows):
             name = _operation_story(row, self._half.get((row.site, row.name)))
             if name is None:
                 continue
@@ -234,7 +242,7 @@ class Inquiry:
 
     def _judge_tapes(self, now: float, grown: float) -> bool:
         """Tensors that no collection holds grow in number while a tape records: it holds them."""
-        more = census.take().tensors - self._tensors
+        more = census.take(self._tensor).tensors - self._tensors
         tapes = self._recording() if more >= self._looks // 2 else []
         if not tapes:
             return False
@@ -297,6 +305,22 @@ def _operation_story(row: Operation, half: Optional[Operation]) -> Optional[str]
     return None
 
 
+def _functions_together(rows: List[Operation]) -> List[Operation]:
+    """The functions called from one line as one: each new shape compiles them all."""
+    lines: Dict[Site, Operation] = {}
+    others = []
+    for row in rows:
+        if not row.is_function:
+            others.append(row)
+            continue
+        one = lines.get(row.site)
+        lines[row.site] = row if one is None else one._replace(
+            name=min(one.name, row.name), calls=one.calls + row.calls, kept_bytes=one.kept_bytes + row.kept_bytes,
+            signatures=one.signatures + row.signatures,
+        )  # fmt: skip
+    return sorted([*lines.values(), *others], key=lambda row: -row.kept_bytes)
+
+
 def _goes_on(first_half: int, both: int) -> bool:
     return first_half >= _LEAST_NEW and both - first_half >= max(_LEAST_NEW, 0.6 * first_half)
 
@@ -316,6 +340,7 @@ class Keeper:
     def __init__(self) -> None:
         self._before: Optional[census.Census] = None
         self._left = 0
+        self._tensor: Optional[type] = None
         self.site: Optional[Site] = None
         self.holder = ""
         self.is_done = False
@@ -325,13 +350,13 @@ class Keeper:
         if self.is_done:
             return
         if self._before is None:
-            self._before, self._left = census.take(), self._LOOKS
+            self._before, self._left = census.take(self._tensor), self._LOOKS
             return
         self._left -= 1
         if self._left > 0:
             return
         before, self._before, self.is_done = self._before, None, True
-        for thing in census.grown(before, census.take(), 2):
+        for thing in census.grown(before, census.take(self._tensor), 2):
             holder = census.holder_of(thing)
             if holder is None or holder.bound is not None or _is_framework(holder.module):
                 continue

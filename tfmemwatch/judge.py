@@ -5,9 +5,10 @@ from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optiona
 
 from .advice import advice
 from .growth import Rule, Series
-from .model import Finding, Key, Tally
+from .model import UNKNOWN, Finding, Key, Tally
 
 _MOST_SERIES = 600
+_MOST_POINTS = 64
 
 # What is left behind: more of it means more memory. Everything else that is counted only explains.
 RETAINED: FrozenSet[str] = frozenset(
@@ -15,6 +16,7 @@ RETAINED: FrozenSet[str] = frozenset(
     "custom_gradient name seed queue table fetch model".split()
 )
 EXPLAINS: FrozenSet[str] = frozenset(("model_made", "compile", "optimizer_made", "retrace", "graph_variable"))
+CLOCKS = {"function_graph": "call", "graph_op": "run"}  # what is counted beside: calls of the function, runs of sessions
 _MADE = {"model": "model_made", "optimizer": "optimizer_made"}  # births alone, whether or not they die
 _KERNEL_BYTES = 36000  # of one cached kernel, as measured
 _ESTIMATES = {"name": _KERNEL_BYTES, "seed": _KERNEL_BYTES, "queue": _KERNEL_BYTES, "pyfunc_token": _KERNEL_BYTES}
@@ -37,7 +39,7 @@ _ALL = RETAINED - {"session"}
 _GRAPH = _set("graph graph_op fetch pyfunc")
 STORIES: Tuple[Story, ...] = (  # the deepest cause first
     Story("session", _set("session"), "", _GRAPH | _set("function_graph")),
-    Story("model", _ALL - _set("iterator table queue seed"), "model_made", _ALL),
+    Story("model", _set("name graph_op graph_variable variable model"), "model_made", _ALL),
     Story("recompile", _set("function_graph custom_gradient"), "compile", _ALL),
     Story("retrace", _set("function_graph"), "retrace", _ALL - _set("iterator table queue seed")),
     Story("custom_gradient", _set("custom_gradient"), "", _ALL),
@@ -45,9 +47,11 @@ STORIES: Tuple[Story, ...] = (  # the deepest cause first
     Story("graph_variable", _set("graph_op"), "graph_variable", _GRAPH),
     Story("graph_op", _set("graph_op"), "", _GRAPH),
     Story("graph", _set("graph"), "", _GRAPH),
+    Story("kept_optimizer", _set("variable"), "optimizer_made", _set("variable name")),
     Story("variable", _set("variable"), "", _set("variable name")),
     Story("iterator", _set("iterator"), "", _set("iterator dataset_graph pyfunc")),
     Story("tape", _set("tape"), "", _set("tape")),
+    Story("pyfunc_token", _set("pyfunc_token"), "", _set("pyfunc_token pyfunc")),
     Story("pyfunc", _set("pyfunc"), "", _set("pyfunc dataset_graph")),
     Story("dataset_graph", _set("dataset_graph"), "", _set("dataset_graph")),
     Story("writer", _set("writer"), "", _set("writer")),
@@ -56,24 +60,30 @@ STORIES: Tuple[Story, ...] = (  # the deepest cause first
     Story("name", _set("name"), "", _set("name")),
     Story("queue", _set("queue"), "", _set("queue")),
     Story("seed", _set("seed"), "", _set("seed")),
-    Story("pyfunc_token", _set("pyfunc_token"), "", _set("pyfunc_token pyfunc")),
     Story("fetch", _set("fetch"), "", _set("fetch")),
 )
 
 
 class Track:
-    """One count over the looks of a watch or block: its growth, and when it last climbed."""
+    """One count over the looks of a watch or block: its growth, and when it last climbed.
 
-    __slots__ = ("climbed_at", "climbs", "first_at", "high", "key", "series", "start")
+    A leak often slows its own program down: then it bends in time, though each call leaks as much as the first. Where
+    the calls are counted, a second series lets time bend, and the growth must be straight over the calls instead.
+    """
+
+    __slots__ = ("bendable", "climbed_at", "climbs", "first_at", "high", "key", "points", "series")
 
     def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float) -> None:
         self.key = key
         self.series = Series(rule) if rule is not None else None
-        self.start = self.high = start
+        bends = rule is not None and key.kind in CLOCKS
+        self.bendable = Series(rule._replace(straight=0.8, bent=0.9)) if rule is not None and bends else None
+        self.points: List[Tuple[float, float]] = []
+        self.high = start
         self.climbs = 0
         self.first_at = self.climbed_at = now
 
-    def look(self, value: float, now: float) -> bool:
+    def look(self, value: float, now: float, clock: float) -> bool:
         """Take one value; True when its series has something new to say."""
         if value > self.high:
             self.high = value
@@ -81,15 +91,51 @@ class Track:
             self.climbed_at = now
             if self.climbs == 1:
                 self.first_at = now
-        return self.series is not None and self.series.update(value)
+            if self.bendable is not None:
+                self._mark(clock, value)
+        news = self.series is not None and self.series.update(value)
+        if self.bendable is not None:
+            news = self.bendable.update(value) or news
+        return news
+
+    def _mark(self, clock: float, value: float) -> None:
+        self.points.append((clock, value))
+        if len(self.points) > _MOST_POINTS:
+            del self.points[1::2]
+
+    @property
+    def is_straight_by_clock(self) -> bool:
+        """Whether the later half of the calls has added about as much as the earlier one."""
+        points = self.points[len(self.points) // 4 :]  # a start-up does not count
+        if len(points) < 8 or points[-1][0] <= points[0][0]:
+            return False
+        (first, low), (last, high) = points[0], points[-1]
+        middle = (first + last) / 2
+        at_middle = next(value for clock, value in points if clock >= middle)
+        return high - at_middle >= 0.42 * (high - low) > 0
+
+    def confirm(self, value: float) -> None:
+        """What a collection has left: is it still a leak?"""
+        for series in (self.series, self.bendable):
+            if series is not None and series.verdict == "suspected":
+                series.confirm(value)
 
     def is_rising(self, now: float) -> bool:
         """Has climbed again and again, and lately."""
         return self.climbs >= 6 and now - self.climbed_at <= 0.34 * (now - self.first_at) + 2
 
     @property
-    def verdict(self) -> str:
-        return self.series.verdict if self.series is not None else "quiet"
+    def is_suspected(self) -> bool:
+        return any(series is not None and series.verdict == "suspected" for series in (self.series, self.bendable))
+
+    @property
+    def leaking(self) -> Optional[Series]:
+        """The series that says so, if one does."""
+        if self.series is not None and self.series.verdict == "leak":
+            return self.series
+        if self.bendable is not None and self.bendable.verdict == "leak" and self.is_straight_by_clock:
+            return self.bendable
+        return None
 
 
 class Draft(NamedTuple):
@@ -120,19 +166,18 @@ class Judge:
                     continue
                 rule = self._rule if key.kind in RETAINED else None
                 track = self._tracks[key] = Track(key, rule, 0.0, now)
-            news = track.look(value, now) or news
+            news = track.look(value, now, _clock(key, tallies)) or news
         return news
 
     def suspects(self) -> List[Track]:
         """What would be told, if it is not garbage that waits for the collector."""
-        return [track for track in self._tracks.values() if track.verdict == "suspected"]
+        return [track for track in self._tracks.values() if track.is_suspected]
 
     def confirm(self, tallies: Mapping[Key, Tally]) -> None:
         """Look again after a collection: what has gone was no leak."""
         after = dict(_values(tallies))
         for track in self.suspects():
-            if track.series is not None:
-                track.series.confirm(after.get(track.key, 0.0))
+            track.confirm(after.get(track.key, 0.0))
 
     def anything_rises(self) -> bool:
         """Whether some exact count climbs: what grows has a name already, or is about to."""
@@ -140,7 +185,7 @@ class Judge:
 
     def drafts(self, tallies: Mapping[Key, Tally]) -> List[Draft]:
         """The stories that the leaking counts tell, the deepest causes first."""
-        leaking = {key: track for key, track in self._tracks.items() if track.verdict == "leak"}
+        leaking = {key: track for key, track in self._tracks.items() if track.leaking is not None}
         rising = [track for track in self._tracks.values() if track.is_rising(self._now)]
         drafts = []
         for story in STORIES:
@@ -174,7 +219,7 @@ class Judge:
     ) -> Draft:
         at = [track for track in own if track.key.site == cause.key.site] or own
         main = max(at, key=lambda track: track.climbs)
-        growth = main.series.growth if main.series is not None else None
+        growth = main.leaking.growth if main.leaking is not None else None
         tally = tallies[_counted(cause.key)]
         row = advice(story.advice, tally.note or "here")
         since = growth.since if growth else main.first_at
@@ -197,6 +242,15 @@ def _values(tallies: Mapping[Key, Tally]) -> Iterable[Tuple[Key, float]]:
             yield Key(made, key.site), float(tally.born)
         elif key.kind in EXPLAINS:
             yield key, float(tally.born)
+
+
+def _clock(key: Key, tallies: Mapping[Key, Tally]) -> float:
+    """How often the program has done what this growth may come from."""
+    kind = CLOCKS.get(key.kind)
+    if kind is None:
+        return 0.0
+    tally = tallies.get(Key(kind, key.site if kind == "call" else UNKNOWN))
+    return float(tally.born) if tally is not None else 0.0
 
 
 def _counted(key: Key) -> Key:

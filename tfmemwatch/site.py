@@ -64,11 +64,19 @@ def here(frame: Optional[FrameType] = None) -> Site:
     return UNKNOWN if found is None else of_frame(found)
 
 
-def place(frame: Optional[FrameType]) -> Union[Site, Tuple[CodeType, int]]:
-    """The same as `here`, but for a hook: a code object and a line, which become a site when they are counted."""
+def place(frame: Optional[FrameType], makes: bool = False) -> Union[Site, Tuple[CodeType, int]]:
+    """The same as `here`, but for a hook: a code object and a line, which become a site when they are counted.
+
+    What an object makes in its constructor is made by the line that makes the object, if `makes` is asked for.
+    """
     found = user_frame(frame)
     if found is None:
         return UNKNOWN
+    while makes and found.f_code.co_name == "__init__":
+        outer = user_frame(found.f_back)
+        if outer is None:
+            break
+        found = outer
     code = found.f_code
     if _CLASS.get(code.co_filename) == _GENERATED:
         return of_frame(found)

@@ -19,6 +19,10 @@ PLACES: Dict[str, Tuple[str, ...]] = {
         _POLY + "polymorphic_function:Function",
         "~eager.def_function:Function",
     ),
+    "tracing_detectors": (
+        _POLY + "polymorphic_function:_frequent_tracing_detector_manager",
+        "~eager.def_function:_frequent_tracing_detector_manager",
+    ),
     "graph": ("~framework.ops:Graph.__init__",),
     "default_graphs": ("~framework.ops:_default_graph_stack",),
     "variable": ("~ops.resource_variable_ops:BaseResourceVariable.__init__",),
@@ -182,6 +186,16 @@ def versions() -> Dict[str, str]:
         if version is not None:
             found[name] = str(version)
     return found
+
+
+def calls_since_trace(function: Any) -> int:
+    """How often a tf.function was called since its last trace, that one included; 0 where it is not counted."""
+    if not has("tracing_detectors"):
+        return 0
+    detectors = getattr(find("tracing_detectors").value, "_detectors", {})
+    detector = detectors.get(getattr(function, "_key_for_call_stats", None))
+    calls = getattr(detector, "_calls_per_tracings", None)
+    return int(calls[-1]) if calls else 0
 
 
 def is_used() -> bool:

@@ -22,6 +22,7 @@ def tf():
     import tensorflow as tf
 
     tf.compat.v1.enable_v2_behavior()
+    tf = tf if hasattr(tf.random, "set_seed") else tf.compat.v2
     cpu = tf.config.experimental.list_physical_devices("CPU")[0]
     two = [tf.config.experimental.VirtualDeviceConfiguration()] * 2
     tf.config.experimental.set_virtual_device_configuration(cpu, two)

@@ -78,7 +78,7 @@ def test_a_function_that_makes_its_variables_is_not_retraced(tf, counts):
 
 def ways_to_trace(tf):
     class Model:
-        @tf.function
+        @tf.function(autograph=False)  # TensorFlow 1.15 can't convert the method of a local class
         def method(self, number):
             return tf.constant(number)
 
@@ -534,7 +534,7 @@ def test_functions_for_python_live_as_long_as_their_graph(tf, counts):
     """What numpy_function holds is alive with the tf.function that calls it."""
 
     def double(x):
-        return x * 2
+        return np.float32(x * 2)
 
     @tf.function
     def step(x):

@@ -3,32 +3,12 @@ from __future__ import annotations
 
 from typing import List, Mapping, Optional, Sequence, Tuple
 
+from ..catalog import BY_KIND
 from ..memory import Memory
 from ..model import Finding, Key, Tally, count_of, size_of
 
-TITLES = {
-    "variable": "variables",
-    "graph_variable": "graph variables",
-    "session": "sessions",
-    "graph": "graphs",
-    "graph_op": "operations added to a running graph",
-    "function": "tf.functions",
-    "function_graph": "traces kept",
-    "dataset_graph": "dataset functions kept",
-    "model": "models",
-    "optimizer": "optimizers",
-    "iterator": "dataset iterators",
-    "tape": "gradient tapes",
-    "pyfunc": "py_functions",
-    "writer": "summary writers",
-    "custom_gradient": "custom gradients registered",
-    "name": "new variable names",
-    "seed": "new random seeds",
-    "queue": "queues",
-    "table": "lookup tables",
-    "fetch": "distinct fetch lists",
-}
 _MOST_LINES = 8
+_MADE = frozenset(BY_KIND) - {"trace", "retrace", "session_closed", "writer_closed"}  # told elsewhere
 
 
 def render(
@@ -73,7 +53,7 @@ def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
         born = tally.born - (old.born if old else 0)
         died = tally.died - (old.died if old else 0)
         size = tally.live_bytes - (old.live_bytes if old else 0)
-        if key.kind in TITLES and (born or died):
+        if key.kind in _MADE and (born or died):
             rows.append((born - died, born, died, size, key))
     if not rows:
         return ["", "Nothing was made that is counted."]
@@ -83,7 +63,7 @@ def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
         size_text = "  " + size_of(size) if size > 0 else ""
         lines.append(
             "  %-34s %-34s %8s %8s %8s%s"
-            % (TITLES[key.kind], key.site.short, count_of(born), count_of(died), "%+d" % alive, size_text)
+            % (BY_KIND[key.kind].title, key.site.short, count_of(born), count_of(died), "%+d" % alive, size_text)
         )
     if len(rows) > 3 * _MOST_LINES:
         lines.append("  … and %d more lines" % (len(rows) - 3 * _MOST_LINES))

@@ -1,10 +1,9 @@
 """Dataset iterators that are kept, and datasets that cache in memory whatever passes."""
 from __future__ import annotations
 
-import gc
 from typing import Any, List
 
-from .. import source, tfapi
+from .. import census, source, tfapi
 from ..model import Site
 from .scene import Probe
 
@@ -14,8 +13,8 @@ _ENDLESS = 10**6  # elements from which on a cache in memory is no cache any mor
 
 def endless_caches(known: List[Site]) -> List[Site]:
     """Where datasets that never end were told to cache in memory; those from before the watch are looked for."""
-    kinds = ("CacheDataset", "CacheDatasetV2")
-    if not any(_is_endless(one) for one in gc.get_objects() if type(one).__name__ in kinds):
+    kinds = {kind for kind in census.types_alive() if kind.__name__ in ("CacheDataset", "_CacheDataset")}
+    if not any(map(_is_endless, census.everything(kinds))):
         return []
     return known or source.calling("cache", source.project_files(), plain=True)
 

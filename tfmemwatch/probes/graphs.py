@@ -36,6 +36,7 @@ class Graphs(Probe):
         super().__init__(scene)
         self._ran: Dict[int, _Ran] = {}
         self._ran_ids: Set[int] = set()
+        self._runs = 0  # since the last reading; the clock by which operations are added
 
     def install(self) -> None:
         self._func_graph = tfapi.find("func_graph").value
@@ -57,6 +58,7 @@ class Graphs(Probe):
         ran = self._ran_ids
 
         def run(session: Any, *args: Any, **kwargs: Any) -> Any:
+            self._runs += 1
             if id(session._graph) not in ran and patch.is_live:
                 self._first_run(session._graph)
             return original(session, *args, **kwargs)
@@ -71,6 +73,9 @@ class Graphs(Probe):
             guard.failed("graphs: run")
 
     def read(self) -> None:
+        runs, self._runs = self._runs, 0
+        if runs:
+            self.scene.ledger.happened("run", UNKNOWN, runs)
         for key, ran in list(self._ran.items()):
             graph = ran.ref()
             if graph is None:

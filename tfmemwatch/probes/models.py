@@ -93,7 +93,7 @@ class Models(Probe):
         def made(model: Any, *args: Any, **kwargs: Any) -> None:
             if patch.is_live:
                 try:
-                    self.scene.born("model", model)
+                    self.scene.born("model", model, makes=True)
                 except Exception:
                     guard.failed("models: made")
             original(model, *args, **kwargs)
@@ -104,7 +104,7 @@ class Models(Probe):
         self.scene.happened("compile")
 
     def _optimizer(self, optimizer: Any) -> None:
-        self.scene.born("optimizer", optimizer)
+        self.scene.born("optimizer", optimizer, makes=True)
 
     def _forget(self, key: Tuple[int, str]) -> None:
         """In a weakref callback: two atomic steps and no lock."""

@@ -22,19 +22,20 @@ class Scene:
         self.process = process
         self.rank = RANK[level]
 
-    def where(self, frame: FrameType) -> Tuple[Place, Tuple[Site, ...]]:
+    def where(self, frame: FrameType, makes: bool = False) -> Tuple[Place, Tuple[Site, ...]]:
         """The user's line that is running in a frame or above it, as far as the level wants it."""
         rank = self.rank
         if rank < 2:
             return UNKNOWN, ()
-        return site.place(frame), (site.stack(frame) if rank > 2 else ())
+        return site.place(frame, makes), (site.stack(frame) if rank > 2 else ())
 
     def born(
-        self, kind: str, thing: Any, sizer: Optional[Callable[[Any], int]] = None, note: str = "", ends: bool = False
-    ) -> None:
+        self, kind: str, thing: Any, sizer: Optional[Callable[[Any], int]] = None, note: str = "",
+        ends: bool = False, makes: bool = False,
+    ) -> None:  # fmt: skip
         """Count a new thing at the line that made it."""
         if self.rank:
-            at, stack = self.where(sys._getframe(1))
+            at, stack = self.where(sys._getframe(1), makes)
             self.ledger.born(kind, at, thing, sizer, note, stack, ends)
 
     def happened(self, kind: str, note: str = "") -> None:

@@ -1,13 +1,12 @@
 """Gradient tapes that stay open, or are kept: they hold what every operation under them took and gave."""
 from __future__ import annotations
 
-import gc
 import sys
 import time
 import weakref
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-from .. import source, tfapi
+from .. import census, source, tfapi
 from ..ledger import Place, site_of
 from ..model import Site
 from .scene import Probe, Scene
@@ -26,7 +25,7 @@ class OpenTape(NamedTuple):
 def lines_from_before() -> List[Site]:
     """Where tapes that record, but were opened before anyone watched, may have been opened."""
     kind = tfapi.find("tape_push").holder if tfapi.has("tape_push") else None
-    if kind is None or not any(isinstance(one, kind) and one._recording for one in gc.get_objects()):
+    if kind is None or not any(tape._recording for tape in census.everything({kind})):
         return []
     files = source.project_files()
     entered = source.calling("__enter__", files, plain=True)

@@ -108,6 +108,9 @@ class Traces(Probe):
         again = self._count(begin.owner)
         kind = "retrace" if again > 1 else "trace"  # a function that makes variables is traced twice at its first call
         ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
+        calls = tfapi.calls_since_trace(begin.owner) if begin.owner is not None else 0
+        if calls:
+            ledger.happened("call", begin.site, calls)
         if again == 0 and begin.owner is not None:
             ledger.born("function", begin.site, begin.owner, note=begin.name)
         ledger.born(begin.kind, begin.site, graph, note=begin.name, stack=begin.stack)

@@ -41,7 +41,7 @@ class Variables(Probe):
         if variable._in_graph_mode:
             self.scene.born("graph_variable", variable, _size)
             return
-        self.scene.born("variable", variable, _size)
+        self.scene.born("variable", variable, _size, makes=True)
         if self._names_cost:
             self._named(name)
 

@@ -1,0 +1,108 @@
+"""A report reads well."""
+
+import textwrap
+
+from tfmemwatch.memory import Memory
+from tfmemwatch.model import Finding, Key, Site, Tally, count_of, size_of
+from tfmemwatch.outputs import text
+
+LOOP = Site("/project/train.py", 41, "train_step")
+MAIN = Site("/project/train.py", 7, "<module>")
+
+
+def tally(kind, site, born, died=0, size=0, seconds=0.0, note=""):
+    return {Key(kind, site): Tally(Key(kind, site), born, died, size, size, seconds, 0, note, ())}
+
+
+FINDING = Finding(
+    kind="retrace", site=LOOP, since=3, count=57, rate=1.0, per="step", bytes=41200000, verdict="leak",
+    cause="the tf.function train_step is traced anew again and again", cure="Pass tensors.", confidence=0.9,
+)  # fmt: skip
+BEFORE = {**tally("variable", MAIN, 10, 0, 4000)}
+AFTER = {
+    **tally("variable", MAIN, 12, 0, 8000),
+    **tally("function_graph", LOOP, 57),
+    **tally("retrace", LOOP, 56, 0, 41000000, 12.3, "train_step"),
+    **tally("session", MAIN, 3, 3),
+}
+MEMORY = Memory(412000000, 300000000, 12000000, 1200000), Memory(453000000, 341200000, 11000000, 1234567)
+
+REPORT = """\
+    tfmemwatch · epoch: 57 steps, 12.4 s
+
+    1 finding
+      retrace  train.py:41 train_step()
+          the tf.function train_step is traced anew again and again
+          +57, 1 a step, 41.2 MB kept
+          → Pass tensors.
+
+    Made, freed and still alive          line                                   made    freed    alive
+      traces kept                        train.py:41 train_step()                 57        0      +57
+      variables                          train.py:7 <module>                       2        0       +2  4 kB
+      sessions                           train.py:7 <module>                       3        3       +0
+
+    Traces
+      train.py:41 train_step()           retraced 56×, 12 s, 41 MB  (train_step)
+
+    Memory
+      resident             453 MB  +41 MB
+      malloc in use        341 MB  +41.2 MB
+      malloc kept           11 MB  −1 MB
+      Python blocks     1,234,567  +34567
+
+    Not watched here
+      writers: this TensorFlow has no summary writers
+    """
+
+
+def test_a_report_says_what_was_found_made_and_kept():
+    """The whole text as a person reads it: the finding first, with its line and its cure."""
+    off = {"writers": "this TensorFlow has no summary writers"}
+    report = text.render("epoch: 57 steps, 12.4 s", [FINDING], BEFORE, AFTER, MEMORY, off)
+    assert report == textwrap.dedent(REPORT)
+
+
+def test_a_clean_report_says_so():
+    """Nothing found is said, not left to be guessed."""
+    report = text.render("epoch", [], {}, {}, (None, MEMORY[0]), {})
+    assert report.splitlines()[:5] == [
+        "tfmemwatch · epoch", "", "Nothing leaks, as far as was watched.", "", "Nothing was made that is counted.",
+    ]  # fmt: skip
+
+
+def test_memory_that_is_not_known_is_left_out():
+    """Where the system does not say, nothing is made up."""
+    report = text.render("epoch", [], {}, {}, (None, Memory(None, None, None, 5)), {})
+    assert report.splitlines()[-2:] == ["Memory", "  Python blocks             5"]
+
+
+def test_a_long_report_is_cut_and_says_how_much():
+    """Hundreds of lines of generated code do not hide the first ones."""
+    after = {}
+    for line in range(100):
+        after.update(tally("variable", Site("a.py", line + 1, "f"), 100 + line))
+    lines = text.render("epoch", [], {}, after, (None, MEMORY[0]), {}).splitlines()
+    assert "a.py:100 f()" in lines[5]
+    assert "  … and 76 more lines" in lines
+
+
+def test_a_finding_is_one_sentence_with_its_line():
+    """As it stands in the log."""
+    assert str(FINDING) == (
+        "train.py:41 train_step(): the tf.function train_step is traced anew again and again; "
+        "+57 in all, 1 a step; 41.2 MB kept. Pass tensors."
+    )
+
+
+def test_a_finding_says_who_holds_it_and_what_would_tell_more():
+    """Where it is known."""
+    finding = FINDING._replace(holder="Trainer.history", more="level='stacks' would show who called it", bytes=0)
+    assert "; held by Trainer.history. " in str(finding)
+    assert str(finding).endswith("[level='stacks' would show who called it]")
+
+
+def test_numbers_are_said_as_a_person_says_them():
+    """Rounded, with a unit."""
+    sizes = [size_of(number) for number in (0, 999, 1234, 41200000, -2500000, 3.21e9)]
+    assert sizes == ["0 B", "999 B", "1.23 kB", "41.2 MB", "-2.5 MB", "3.21 GB"]
+    assert [count_of(number) for number in (0, 0.25, 57, 12000)] == ["0", "0.25", "57", "12,000"]
