@@ -6,6 +6,7 @@ import sys
 
 import fake_tensorflow
 import pytest
+from wrapt import importer
 
 import tfmemwatch
 from tfmemwatch import guard
@@ -56,6 +57,7 @@ def fake_tf(fake_packages, monkeypatch):
     yield importlib.import_module("tensorflow")
     for name in faked_modules():
         del sys.modules[name]
+        importer._post_import_hooks.pop(name, None)  # wrapt < 1.15 does not see it go
     sys.modules.update(real)
 
 
@@ -71,8 +73,3 @@ def nothing_is_left_installed():
     """A test that fails half-way may not watch the tests after it."""
     yield
     tfmemwatch.uninstall()
-
-
-def this_line():
-    """The number of the line from which it is called."""
-    return sys._getframe(1).f_lineno

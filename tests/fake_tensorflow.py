@@ -1,7 +1,7 @@
 """A TensorFlow of ten lines a module: only what `tfapi.PLACES` names, where it names it.
 
-The sources are written to files, so that the fake is imported, found by import hooks and seen on the stack as the
-real one is. The contract tests run the same claims on the real one and keep this one honest.
+The sources are written to files, so that the fake is imported, found by import hooks and seen on the stack as
+the real one is. The contract tests run the same claims on the real one and keep this one honest.
 """
 
 SOURCES = {
@@ -90,6 +90,7 @@ from tensorflow.python.framework import func_graph
 class Function:
     def __init__(self, python_function, name="step"):
         self._python_function, self._name, self._graphs = python_function, name, {}
+        self._created_variables = None
 
     def __call__(self, *args):
         if args not in self._graphs:
@@ -244,7 +245,7 @@ class Model(Layer):
 
 
 def write(folder):
-    """Write the fake where an import finds it: a `site-packages` folder, which counts as no project of the user's."""
+    """Write the fake where an import finds it: in a `site-packages` folder, no project of the user's."""
     for name, source in SOURCES.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -77,7 +77,9 @@ def test_what_is_freed_again_is_no_leak(kind):
     assert judged(made(kind, died=1)) == []
 
 
-@pytest.mark.parametrize("kind", ["trace", "retrace", "compile", "session_closed", "session_dropped", "optimizer"])
+@pytest.mark.parametrize(
+    "kind", ["trace", "retrace", "compile", "session_closed", "session_dropped", "optimizer"]
+)
 def test_what_only_happens_is_no_leak(kind):
     """Traces, compilations and closed sessions keep nothing by themselves."""
     assert judged(made(kind)) == []
@@ -105,7 +107,7 @@ def test_retraces_whose_graphs_are_freed_are_no_leak():
 
 
 def test_a_model_made_in_a_loop_is_one_finding_with_all_it_brings():
-    """Its variables, functions, names and gradients have no stories of their own; the model's line is told."""
+    """Its variables, functions, names and gradients have no stories of their own; its line is told."""
     (finding,) = judged(
         made("model", LOOP, died=1, order=0),
         made("variable", INNER, each=4, order=1),
@@ -113,6 +115,12 @@ def test_a_model_made_in_a_loop_is_one_finding_with_all_it_brings():
         made("function_graph", FAR, order=3),
     )
     assert (finding.kind, finding.site) == ("model_rebuild", LOOP)
+
+
+def test_of_a_model_in_a_model_the_outer_one_is_told():
+    """The loop makes the outer one; the inner one is made by it."""
+    (finding,) = judged(made("model", INNER, each=2, order=1), made("model", LOOP, order=0))
+    assert finding.site == LOOP
 
 
 def test_compiling_in_a_loop_is_told_by_the_line_of_compile():
@@ -130,7 +138,9 @@ def test_an_open_session_is_told_and_not_the_graph_it_brings():
 
 def test_a_closed_session_in_a_loop_that_leaves_its_graph_is_told_as_graph():
     """In the classic `with tf.Session()` loop the session is closed and the graph leaks."""
-    (finding,) = judged(made("session", died=1), made("session_closed"), made("graph_op", INNER, each=3, size=4500))
+    (finding,) = judged(
+        made("session", died=1), made("session_closed"), made("graph_op", INNER, each=3, size=4500)
+    )
     assert (finding.kind, finding.site) == ("graph_growth", INNER)
 
 
@@ -154,7 +164,9 @@ def test_of_two_lines_the_one_that_came_first_is_told():
 
 def test_a_line_that_weighs_clearly_more_is_told_instead():
     """Forty megabytes a step are the news, not the four bytes made before them."""
-    (finding,) = judged(made("variable", INNER, order=2, size=40000000), made("variable", LOOP, order=1, size=4))
+    (finding,) = judged(
+        made("variable", INNER, order=2, size=40000000), made("variable", LOOP, order=1, size=4)
+    )
     assert finding.site == INNER
 
 

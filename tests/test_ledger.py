@@ -1,8 +1,8 @@
 """What is alive and what has happened is counted exactly, and without growing."""
 
 import gc
+import sys
 import threading
-import tracemalloc
 import weakref
 
 import pytest
@@ -50,7 +50,13 @@ def test_what_only_happened_stays_counted(ledger):
     """An event that leaves something behind for ever counts as alive, with its bytes and seconds."""
     ledger.happened("retrace", AT, times=3, size=600, seconds=1.5, note="step")
     tally = ledger.read()[Key("retrace", AT)]
-    assert (tally.alive, tally.live_bytes, tally.bytes, tally.seconds, tally.note) == (3, 600, 600, 1.5, "step")
+    assert (tally.alive, tally.live_bytes, tally.bytes, tally.seconds, tally.note) == (
+        3,
+        600,
+        600,
+        1.5,
+        "step",
+    )
 
 
 def test_what_is_undone_is_no_longer_alive(ledger):
@@ -160,20 +166,18 @@ def test_starting_afresh_forgets_everything(ledger):
 
 
 def test_a_million_events_leave_its_memory_flat():
-    """The watch itself does not leak: what was made and has gone takes no room."""
+    """The watch itself does not leak: what has gone takes no room, whether or not anybody reads."""
     ledger = Ledger()
     sites = [line(number) for number in range(50)]
-    tracemalloc.start(1)
-    try:
-        make_and_drop_with_events(ledger, sites, 20000)
-        ledger.read()
-        before = tracemalloc.get_traced_memory()[0]
-        make_and_drop_with_events(ledger, sites, 500000)
-        ledger.read()
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert grown < 64 * 1024
+    make_and_drop_with_events(ledger, sites, 20000)
+    ledger.read()
+    before = sys.getallocatedblocks()
+    make_and_drop_with_events(ledger, sites, 500000)
+    unread = sys.getallocatedblocks() - before
+    ledger.read()
+    grown = sys.getallocatedblocks() - before
+    assert unread < 50000  # what waits in the queue to be counted
+    assert grown < 1000
 
 
 def make_and_drop_with_events(ledger, sites, times):
@@ -185,17 +189,12 @@ def make_and_drop_with_events(ledger, sites, times):
 
 @pytest.mark.xfail(reason="BUG: Ledger._unsized keeps what has died, until somebody reads")
 def test_things_with_a_size_leave_memory_flat_though_nobody_reads():
-    """Between two looks a loop makes and drops a hundred thousand variables: what is gone need not be weighed."""
+    """A loop drops a hundred thousand variables between two looks: what is gone need not be weighed."""
     ledger = Ledger()
-    tracemalloc.start(1)
-    try:
-        make_and_drop(ledger, 5000)
-        before = tracemalloc.get_traced_memory()[0]
-        make_and_drop(ledger, 100000)
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert grown < 1024 * 1024
+    make_and_drop(ledger, 5000)
+    before = sys.getallocatedblocks()
+    make_and_drop(ledger, 100000)
+    assert sys.getallocatedblocks() - before < 50000
 
 
 def make_and_drop(ledger, times):
@@ -238,7 +237,7 @@ def in_a_thread_that_ends(function):
 
 
 def test_a_collection_inside_our_own_lock_does_not_deadlock(ledger):
-    """The garbage collector may run at any allocation, also at ours; what dies then is counted all the same."""
+    """The collector may run at any allocation, also at ours; what dies then is counted all the same."""
 
     def make_garbage():
         for _ in range(3):
@@ -277,7 +276,24 @@ class Closing:
         self.ledger.undone("fetch", AT)
 
 
-@pytest.mark.xfail(reason="BUG: in a cycle the weakref dies before __del__ says that it ends: not counted as dropped")
+def test_a_hook_never_waits_for_a_reader(ledger):
+    """While a report is being made, the program goes on: what it does meanwhile is counted afterwards."""
+
+    def work():
+        for _ in range(10000):
+            ledger.born("variable", AT, Thing())
+            ledger.happened("retrace", AT)
+
+    with ledger._lock:
+        ended = in_a_thread_that_ends(work)
+    assert ended
+    assert counted(ledger) == (10000, 10000)
+    assert counted(ledger, "retrace") == (10000, 0)
+
+
+@pytest.mark.xfail(
+    reason="BUG: in a cycle the weakref dies before __del__ says that it ends: not counted as dropped"
+)
 def test_a_finalizer_inside_our_own_lock_may_end_things(ledger):
     """A session that is collected while we count closes itself, and that does not deadlock either."""
     ledger.happened("fetch", AT, times=20)

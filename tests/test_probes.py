@@ -11,7 +11,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import this_line
 
 import tfmemwatch
 from tfmemwatch.config import Config
@@ -23,6 +22,11 @@ from tfmemwatch.probes import BY_NAME, PROBES
 from tfmemwatch.probes.scene import RANK, Scene
 
 TREE = str(Path(__file__).resolve().parent.parent)
+
+
+def this_line():
+    """The number of the line from which it is called."""
+    return sys._getframe(1).f_lineno
 
 
 class Watched:
@@ -72,17 +76,19 @@ def test_each_trace_is_counted_once_by_line(watched, fake_tf):
     traces = watched("traces")
     step = fake_tf.polymorphic_function.Function(nothing)
     for number in (1, 1, 2, 3, 3):
-        step(number); line = this_line()  # noqa: E702
-    assert traces.counted("trace") + traces.counted("retrace") == [(line, 2, 2), (line, 1, 1)]
+        line = this_line() + 1
+        step(number)
+    assert traces.counted("trace") + traces.counted("retrace") == [(line, 1, 1), (line, 2, 2)]
     assert traces.counted("function") == [(line, 1, 1)]
     assert traces.counted("function_graph") == [(line, 3, 3)]
     assert traces.tallies("retrace")[0].note == "step"
 
 
-def test_the_second_trace_at_the_first_call_is_no_retrace(watched, fake_tf):
-    """A function that makes variables is traced twice; the third time is the first retrace."""
+def test_the_second_trace_of_a_function_that_makes_variables_is_no_retrace(watched, fake_tf):
+    """Its first call traces it twice; the third time is the first retrace."""
     traces = watched("traces")
     step = fake_tf.polymorphic_function.Function(nothing)
+    step._created_variables = [object()]
     for number in range(5):
         step(number)
     assert [row[1] for row in traces.counted("trace")] == [2]
@@ -109,6 +115,14 @@ def test_branches_are_not_traces(watched, fake_tf):
     fake_tf.cond_v2.cond(nothing)
     assert [row[1] for row in traces.counted("trace")] == [1]
     assert [row[1] for row in traces.counted("function_graph")] == [1]
+
+
+def test_what_is_traced_inside_a_trace_belongs_to_it(watched, fake_tf):
+    """A tf.function called by another is a part of that one's trace."""
+    traces = watched("traces")
+    inner = fake_tf.polymorphic_function.Function(nothing, "inner")
+    fake_tf.polymorphic_function.Function(inner, "outer")()
+    assert [(row.note, row.born) for row in traces.tallies("trace")] == [("outer", 1)]
 
 
 def test_functions_of_datasets_are_no_functions_of_the_program(watched, fake_tf):
@@ -155,7 +169,8 @@ def test_variables_are_counted_by_line_with_their_bytes(watched, fake_tf):
     """Made here, so many alive, so many bytes; a variable can be neither hashed nor compared."""
     variables = watched("variables")
     make = fake_tf.resource_variable_ops.BaseResourceVariable
-    kept = [make(shape=(10, 10)) for _ in range(3)]; line = this_line()  # noqa: E702
+    line = this_line() + 1
+    kept = [make(shape=(10, 10)) for _ in range(3)]
     make()
     del kept[0]
     assert [row[1:] for row in variables.counted("variable")] == [(3, 2), (1, 0)]
@@ -168,7 +183,12 @@ def test_copies_of_a_distributed_variable_are_not_counted(watched, fake_tf):
     """`w/replica_1` is part of `w`; and what `assign` returns is no variable that anybody made."""
     variables = watched("variables")
     make = fake_tf.resource_variable_ops.BaseResourceVariable
-    kept = [make("w"), make("w/replica_1"), make("w/replica_2"), fake_tf.resource_variable_ops._UnreadVariable()]
+    kept = [
+        make("w"),
+        make("w/replica_1"),
+        make("w/replica_2"),
+        fake_tf.resource_variable_ops._UnreadVariable(),
+    ]
     assert [row[1:] for row in variables.counted("variable")] == [(1, 1)]
     assert len(kept) == 4
 
@@ -185,7 +205,9 @@ def test_variables_made_in_another_thread_are_counted(watched, fake_tf):
     """A creator scope would miss them."""
     variables = watched("variables")
     kept = []
-    thread = threading.Thread(target=lambda: kept.append(fake_tf.resource_variable_ops.BaseResourceVariable()))
+    thread = threading.Thread(
+        target=lambda: kept.append(fake_tf.resource_variable_ops.BaseResourceVariable())
+    )
     thread.start()
     thread.join()
     assert [row[1:] for row in variables.counted("variable")] == [(1, 1)]
@@ -197,7 +219,8 @@ def test_variables_made_in_another_thread_are_counted(watched, fake_tf):
 def test_sessions_are_open_until_they_are_closed(watched, fake_tf):
     """A closed one that is still held is not open."""
     sessions = watched("sessions")
-    opened = [fake_tf.session.BaseSession() for _ in range(3)]; line = this_line()  # noqa: E702
+    line = this_line() + 1
+    opened = [fake_tf.session.BaseSession() for _ in range(3)]
     opened[0].close()
     assert sessions.counted("session") == [(line, 3, 2)]
     assert sessions.counted("session_closed") == [(line, 1, 1)]
@@ -207,13 +230,16 @@ def test_sessions_are_open_until_they_are_closed(watched, fake_tf):
 def test_sessions_that_are_dropped_are_counted_and_not_accused(watched, fake_tf):
     """A session collected without a close is closed by its finalizer."""
     sessions = watched("sessions")
-    fake_tf.session.BaseSession(); line = this_line()  # noqa: E702
+    line = this_line() + 1
+    fake_tf.session.BaseSession()
     assert sessions.counted("session") == [(line, 1, 0)]
     assert sessions.counted("session_dropped") == [(line, 1, 1)]
     assert sessions.counted("session_closed") == []
 
 
-@pytest.mark.xfail(reason="BUG: in a cycle the weakref's callback runs before __del__, and the end is not counted")
+@pytest.mark.xfail(
+    reason="BUG: in a cycle the weakref's callback runs before __del__, and the end is not counted"
+)
 def test_sessions_that_are_dropped_in_a_cycle_are_counted(watched, fake_tf):
     """`self.session.owner = self` makes no difference."""
     sessions = watched("sessions")
@@ -309,7 +335,8 @@ def test_custom_gradients_are_counted_and_others_are_not(watched, fake_tf):
     """Each trace of a custom gradient registers one for ever."""
     gradients = watched("gradients")
     registry = fake_tf.ops.gradient_registry
-    registry.register(nothing, "CustomGradient-1"); line = this_line()  # noqa: E702
+    line = this_line() + 1
+    registry.register(nothing, "CustomGradient-1")
     registry.register(nothing, name="CustomGradient-2")
     registry.register(nothing, "MatMul")
     assert gradients.counted("custom_gradient") == [(line, 1, 1), (line + 1, 1, 1)]
@@ -323,7 +350,8 @@ def test_queues_and_tables_are_counted_when_made_eagerly(watched, fake_tf, kind,
     """In eager mode each leaves something behind though it is dropped; in a graph it is the graph's."""
     caches = watched("caches")
     make = getattr(getattr(fake_tf, module), name)
-    make(); line = this_line()  # noqa: E702
+    line = this_line() + 1
+    make()
     fake_tf.context.eagerly = False
     make()
     assert caches.counted(kind) == [(line, 1, 1)]
@@ -347,7 +375,8 @@ def test_tapes_are_counted_and_the_open_ones_known(watched, fake_tf):
     with left:
         pass
     recording = fake_tf.backprop.GradientTape(persistent=True)
-    recording.__enter__(); line = this_line()  # noqa: E702
+    line = this_line() + 1
+    recording.__enter__()
     assert sum(row[2] for row in tapes.counted("tape")) == 2
     assert [tape.site.line for tape in tapes.probe.recording()] == [line]
     del left
@@ -414,7 +443,8 @@ def calls(models):
 def test_models_are_counted_where_they_are_made_and_compiled(keras, watched):
     """A model, and a compilation, each at its line."""
     models = watched("models")
-    model = keras.Model(); line = this_line()  # noqa: E702
+    line = this_line() + 1
+    model = keras.Model()
     model.compile()
     assert models.counted("model") == [(line, 1, 1)]
     assert [row[:2] for row in models.counted("compile")] == [(line + 1, 1)]
@@ -448,10 +478,7 @@ def test_a_call_that_fails_passes_its_exception_and_is_over(keras, watched):
     assert calls(models) == {("__call__", 2)}
 
 
-TAKEN = pytest.mark.xfail(reason="BUG: the quick seams of models.py call their first argument `model`")
-
-
-@pytest.mark.parametrize("name", [pytest.param("model", marks=TAKEN), "original", "patch", "instance", "wrapped"])
+@pytest.mark.parametrize("name", ["model", "session", "original", "patch", "instance", "wrapped"])
 def test_the_arguments_of_a_call_reach_it_whatever_their_names(fake_tf, watched, name):
     """A SavedModel signature may have an input named `model`."""
     watched("models")
@@ -462,7 +489,12 @@ def test_the_arguments_of_a_call_reach_it_whatever_their_names(fake_tf, watched,
 # -- levels, and being off
 
 
-@pytest.mark.parametrize("name", sorted(BY_NAME))
+COUNTS_RUNS = pytest.mark.xfail(reason="BUG: the runs of sessions are counted at level off, too")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[COUNTS_RUNS] * (name == "graphs")) for name in sorted(BY_NAME)]
+)
 def test_at_level_off_nothing_is_counted(watched, fake_tf, name):
     """`set_level("off")` leaves the hooks in place, and they do nothing."""
     one = watched(name, level="off")
@@ -482,7 +514,8 @@ def test_at_level_counts_no_line_is_asked_for(watched, fake_tf):
 def test_at_level_stacks_the_callers_are_kept(watched, fake_tf):
     """Who called the line that made it."""
     variables = watched("variables", level="stacks")
-    kept = [fake_tf.resource_variable_ops.BaseResourceVariable()]; line = this_line()  # noqa: E702
+    line = this_line() + 1
+    kept = [fake_tf.resource_variable_ops.BaseResourceVariable()]
     assert line in [site.line for site in variables.tallies("variable")[0].stack]
     assert len(kept) == 1
 
@@ -570,8 +603,8 @@ def test_everything_is_counted_without_a_failure(keras, fake_tf, watch):
     use_everything(fake_tf)
     kinds = {key.kind for key in watch.snapshot().tallies}
     assert kinds >= {
-        "trace", "function", "session", "session_closed", "graph", "variable", "custom_gradient", "queue", "table",
-        "seed", "iterator", "cache_dataset", "pyfunc", "writer", "tape",
+        "trace", "function", "session", "session_closed", "graph", "variable", "custom_gradient", "queue",
+        "table", "seed", "iterator", "cache_dataset", "pyfunc", "writer", "tape",
     }  # fmt: skip
 
 
@@ -695,7 +728,8 @@ def test_waiting_hooks_do_not_pile_up(failures):
 
 def test_a_second_install_changes_nothing_and_says_where_the_first_was(fake_tf, caplog):
     """The running watch comes back; settings that differ are named as ignored."""
-    first = tfmemwatch.install(sample_seconds=3600); line = this_line()  # noqa: E702
+    line = this_line() + 1
+    first = tfmemwatch.install(sample_seconds=3600)
     assert tfmemwatch.install(sample_seconds=3600) is first
     assert caplog.records == []
     assert tfmemwatch.install(sample_seconds=3600, level="counts") is first

@@ -24,7 +24,7 @@ def calling(file, function="call", line=7):
 
 
 def seen_from(*files, ask=site.here):
-    """What a question asked at the end of a chain of calls through these files is answered; the outermost first."""
+    """What a question asked at the end of a chain of calls through these files is answered."""
     calls = [calling(file) for file in files]
     return calls[0](*calls[1:], lambda: ask(sys._getframe(1)))
 
@@ -42,7 +42,7 @@ def seen_from(*files, ask=site.here):
     ],
 )
 def test_the_site_is_the_innermost_line_of_the_project(files, line):
-    """Neither TensorFlow, nor Keras, nor a library, nor the standard library is blamed while the project is there."""
+    """No TensorFlow, Keras, library or standard library is blamed while the project is there."""
     assert seen_from(*files) == Site(line, 7, "call")
 
 

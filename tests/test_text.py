@@ -66,7 +66,8 @@ def test_a_clean_report_says_so():
     """Nothing found is said, not left to be guessed."""
     report = text.render("epoch", [], {}, {}, (None, MEMORY[0]), {})
     assert report.splitlines()[:5] == [
-        "tfmemwatch · epoch", "", "Nothing leaks, as far as was watched.", "", "Nothing was made that is counted.",
+        "tfmemwatch · epoch", "", "Nothing leaks, as far as was watched.", "",
+        "Nothing was made that is counted.",
     ]  # fmt: skip
 
 
@@ -96,7 +97,9 @@ def test_a_finding_is_one_sentence_with_its_line():
 
 def test_a_finding_says_who_holds_it_and_what_would_tell_more():
     """Where it is known."""
-    finding = FINDING._replace(holder="Trainer.history", more="level='stacks' would show who called it", bytes=0)
+    finding = FINDING._replace(
+        holder="Trainer.history", more="level='stacks' would show who called it", bytes=0
+    )
     assert "; held by Trainer.history. " in str(finding)
     assert str(finding).endswith("[level='stacks' would show who called it]")
 

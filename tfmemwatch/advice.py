@@ -86,6 +86,11 @@ TABLE: Dict[str, Advice] = {
         "Dataset.cache() keeps every element that ever passed in memory, and new ones keep coming",
         "Cache before repeat() and random steps, cache to a file, or leave cache() out.",
     ),
+    "hoarding_dataset": Advice(
+        "dataset_iterator",
+        "Dataset.%s() remembers elements of a dataset that never ends, and new ones keep coming",
+        "Bound what it remembers, or apply it to a dataset that ends.",
+    ),
     "tape": Advice(
         "tape",
         "gradient tapes are made here and kept; each holds what every operation under it took and gave",
@@ -169,6 +174,11 @@ TABLE: Dict[str, Advice] = {
         "live_tensors",
         "tensors are put into %s and never taken out",
         "Keep what is needed of each (float(x), x.numpy().copy()) or bound the collection.",
+    ),
+    "growing_tensor": Advice(
+        "live_tensors",
+        "the tensor that %s makes here is larger each time: what was before is carried along",
+        "Keep a window of it, or write into a tensor of fixed size.",
     ),
     "tensor_cache": Advice(
         "live_tensors",

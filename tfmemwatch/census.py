@@ -5,10 +5,11 @@ import functools
 import gc
 import sys
 from collections import deque
+from contextlib import contextmanager
 from itertools import chain, compress, starmap, tee
 from operator import not_
 from types import FrameType, FunctionType, MethodType, ModuleType
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from .site import PROJECT, classify
 
@@ -27,7 +28,7 @@ class Census(NamedTuple):
 class Holder(NamedTuple):
     """By what name the program knows a container."""
 
-    name: str  # the last part: what one would look for in the source
+    names: Tuple[str, ...]  # what one would look for in the source, the likeliest first
     path: str  # as one would say it
     module: str  # where its owner is defined, if known
     bound: Optional[int]  # how long it can grow, where it says so
@@ -35,28 +36,81 @@ class Holder(NamedTuple):
 
 
 def everything(kinds: Set[type]) -> List[Any]:
-    """Every living thing of these exact types that the collector knows, found without a step of Python in between.
+    """Every living thing of these exact types that the collector knows.
 
     `gc.get_objects()` also hands out tuples that another thread is still building, and such a tuple can't be finished
-    while somebody else holds it: the program gets a SystemError. So the whole list lives and dies inside one call into
-    C, which no other thread can interrupt, and only what was asked for comes out of it.
+    while somebody else holds it: the program gets a SystemError. So see `_sifted`.
     """
-    things, types = tee(chain.from_iterable(starmap(gc.get_objects, ((),))))
-    return list(compress(things, map(kinds.__contains__, map(type, types))))
+    return _sifted(gc.get_objects, (), lambda types: map(kinds.__contains__, types))
+
+
+def referrers(thing: Any) -> List[Any]:
+    """What refers to a thing; frames, and tuples that may be unfinished, are left out."""
+    return _sifted(gc.get_referrers, (thing,), lambda types: map(not_, map(_UNSAFE.__contains__, types)))
+
+
+_UNSAFE = frozenset((tuple, FrameType))
+
+
+def _sifted(
+    source: Callable[..., List[Any]], arguments: Tuple[Any, ...],
+    wanted: Callable[[Iterator[type]], Iterator[Any]],
+) -> List[Any]:  # fmt: skip
+    """The things of wanted types out of a list that is made, read and emptied within one call into C.
+
+    No step of Python lies in between, so no other thread can run, and nothing but what was wanted is held afterwards.
+    `wanted` strings iterators together before the list is there; what they call must be written in C.
+    """
+    box: List[Any] = []
+    with _no_collection():
+        return list(
+            chain(
+                filter(None, map(box.extend, starmap(source, (arguments,)))),  # fills the box, yields nothing
+                compress(box, wanted(map(type, box))),
+                filter(None, starmap(box.clear, ((),))),
+            )
+        )
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """A collection that our own allocations bring about would run finalizers, and with them other threads."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def plain_dicts() -> List[Any]:
+    """The dicts that the collector does not know, since all that they hold is numbers, strings and arrays.
+
+    They are looked for where a program keeps such things: in other dicts (those of modules among them), and in
+    instances of the user's own classes.
+    """
+    owners = everything({dict})
+    mine = {kind for kind in types_alive() if _is_projects(kind)}
+    values = chain(
+        chain.from_iterable(map(dict.values, owners)), chain.from_iterable(map(gc.get_referents, everything(mine)))
+    )
+    with _no_collection():
+        things, types = tee(values)
+        dicts = list(compress(things, map({dict}.__contains__, map(type, types))))
+    unknown = compress(dicts, map(not_, map(gc.is_tracked, dicts)))
+    return list({id(one): one for one in unknown}.values())
+
+
+def _is_projects(kind: type) -> bool:
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return isinstance(file, str) and classify(file) == PROJECT
 
 
 def types_alive() -> Set[type]:
     """The types of everything that lives."""
-    return set(map(type, chain.from_iterable(starmap(gc.get_objects, ((),)))))
-
-
-def referrers(thing: Any) -> List[Any]:
-    """What refers to a thing; frames, and tuples that may be unfinished, left out in the same way."""
-    things, types = tee(chain.from_iterable(starmap(gc.get_referrers, ((thing,),))))
-    return list(compress(things, map(not_, map(_UNSAFE.__contains__, map(type, types)))))
-
-
-_UNSAFE = {tuple, FrameType}
+    with _no_collection():
+        return set(map(type, chain.from_iterable(starmap(gc.get_objects, ((),)))))
 
 
 def containers() -> Set[type]:
@@ -84,10 +138,16 @@ def take(tensor: Optional[type] = None) -> Census:
         if type(thing) is tensor:
             tensors += 1
             continue
-        length = len(thing)
-        if length >= _LEAST_LENGTH:
-            lengths[id(thing)] = length
+        _measure(thing, lengths)
+    for thing in plain_dicts():
+        _measure(thing, lengths)
     return Census(lengths, tensors)
+
+
+def _measure(thing: Any, lengths: Dict[int, int]) -> None:
+    length = len(thing)
+    if length >= _LEAST_LENGTH:
+        lengths[id(thing)] = length
 
 
 def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Any]:
@@ -101,7 +161,7 @@ def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Any
     wanted = {key: more for more, key in sorted(rows, reverse=True)[: 4 * most]}
     if not wanted:
         return []
-    found = [thing for thing in everything(containers()) if id(thing) in wanted]
+    found = [thing for thing in chain(everything(containers()), plain_dicts()) if id(thing) in wanted]
     found.sort(key=lambda thing: -wanted[id(thing)])
     return [thing for thing in found if not is_ours(thing)][:most]
 
@@ -211,7 +271,7 @@ def _in_frames(container: Any) -> Optional[Holder]:
             if classify(at.f_code.co_filename) == PROJECT:
                 for name, value in list(at.f_locals.items()):
                     if value is container and at.f_code.co_name != "<module>":
-                        return Holder(name, name, at.f_globals.get("__name__", ""), None, None)
+                        return Holder((name,), name, at.f_globals.get("__name__", ""), None, None)
             at = at.f_back
     return None
 
@@ -230,7 +290,7 @@ def _named_by(referrer: Any, container: Any, bound: Optional[int], depth: int) -
     if isinstance(attributes, dict) and kind not in (list, tuple, type):
         for name, value in list(attributes.items()):
             if value is container:
-                return Holder(name, "%s.%s" % (kind.__name__, name), kind.__module__, bound, None)
+                return Holder((name,), "%s.%s" % (kind.__name__, name), kind.__module__, bound, None)
     return None
 
 
@@ -239,7 +299,7 @@ def _in_lru(wrapper: Any) -> Holder:
     line = (code.co_filename, code.co_firstlineno, code.co_name) if code is not None else None
     name = getattr(wrapper, "__name__", "a cached function")
     most = wrapper.cache_info().maxsize
-    return Holder(name, "the lru_cache of %s()" % name, wrapper.__module__, most, line)
+    return Holder((name,), "the lru_cache of %s()" % name, wrapper.__module__, most, line)
 
 
 def _in_closure(cell: Any, bound: Optional[int]) -> Optional[Holder]:
@@ -249,7 +309,7 @@ def _in_closure(cell: Any, bound: Optional[int]) -> Optional[Holder]:
         if closure is None or not any(other is cell for other in closure):
             continue
         name = function.__code__.co_freevars[[other is cell for other in closure].index(True)]
-        return Holder(name, name, function.__module__ or "", bound, None)
+        return Holder((name,), name, function.__module__ or "", bound, None)
     return None
 
 
@@ -259,17 +319,17 @@ def _in_dict(owner: Dict[Any, Any], container: Any, bound: Optional[int], depth:
         return None
     if "__builtins__" in owner or "__loader__" in owner:
         module = str(owner.get("__name__", ""))
-        return Holder(str(key), "%s.%s" % (module, key), module, bound, None)
+        return Holder((str(key),), "%s.%s" % (module, key), module, bound, None)
     for referrer in referrers(owner)[:_MOST_REFERRERS]:
         if getattr(referrer, "__dict__", None) is owner:
             kind = type(referrer)
-            return Holder(str(key), "%s.%s" % (kind.__name__, key), kind.__module__, bound, None)
+            return Holder((str(key),), "%s.%s" % (kind.__name__, key), kind.__module__, bound, None)
     if depth == 0:
         outer = holder_of(owner, 1)
         if outer is not None:
-            name = key if isinstance(key, str) and key.isidentifier() else outer.name
-            return outer._replace(name=name, path="%s[%r]" % (outer.path, _short(key)), bound=bound)
-    return Holder(str(key), str(_short(key)), "", bound, None) if isinstance(key, str) else None
+            names = (key, *outer.names) if isinstance(key, str) else outer.names
+            return outer._replace(names=names, path="%s[%r]" % (outer.path, _short(key)), bound=bound)
+    return Holder((str(key),), str(_short(key)), "", bound, None) if isinstance(key, str) else None
 
 
 def _short(key: Any) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .monitor import Watch
 
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
-_KEPT = ("function_library",)  # kinds whose culprit is the collection that keeps, not the line that makes
+_KEPT = ("function_library", "tape")  # kinds whose culprit is the collection that keeps, not the line that makes
 
 
 def _tensor_type() -> Optional[type]:
@@ -29,7 +29,7 @@ class Examiner:
     def __init__(self, watch: Watch, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
         self._watch = watch
         self._judge = Judge(rule, per, unit)
-        self._inquiry = Inquiry(watch.operations, watch.recording, watch.memory_caches, pace, per, unit, _tensor_type)
+        self._inquiry = Inquiry(watch.operations, watch.recording, watch.hoarders, pace, per, unit, _tensor_type)
         self._keeper: Optional[Keeper] = None
         self._cases = Casebook()
         self._looks = 0

@@ -84,12 +84,12 @@ class Inquiry:
     """Waits until memory rises unexplained; then watches operations, tensors and containers, and says what it saw."""
 
     def __init__(
-        self, operations: Operations, recording: Callable[[], List[Site]], caches: Callable[[], List[Site]],
+        self, operations: Operations, recording: Callable[[], List[Site]], hoarders: Callable[[], List[Tuple[Site, str]]],
         pace: Pace, per: str, unit: float = 1.0, tensor: Callable[[], Optional[type]] = lambda: None,
     ) -> None:  # fmt: skip
         self._operations = operations
         self._recording = recording
-        self._caches = caches
+        self._hoarders = hoarders
         self._pace = pace
         self._tensor_type = tensor
         self._modules = 0
@@ -136,6 +136,7 @@ class Inquiry:
         self._tensor = self._tensor_type()
         self._first = self._middle = read()
         self._half: Dict[Tuple[Site, str], Operation] = {}
+        self._outputs: Dict[Tuple[Site, str], Operation] = {}
         self._before = census.take(self._tensor)
         self._tensors = self._before.tensors
         self._containers = []
@@ -154,7 +155,8 @@ class Inquiry:
         if self._looks in (8, 24):
             self._find_containers()
         if self._looks == _LOOKS_FOR_OPERATIONS // 2:
-            rows = _functions_together(self._operations.read())
+            self._outputs = {(row.site, row.name): row for row in self._operations.read()}
+            rows = _functions_together(list(self._outputs.values()))
             self._half = {(row.site, row.name): row for row in rows}
             self._operations.go_on()
         if self._looks == _LOOKS_FOR_OPERATIONS:
@@ -194,6 +196,9 @@ class Inquiry:
         grown, _ = self._grown(read)
         if not self._is_material(grown) or self._containers_grow():
             return False
+        for row in self._rows:
+            if _growing_output(row, self._outputs.get((row.site, row.name))) >= 0.3 * grown:
+                return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
         for row in _functions_together(self._rows):
             name = _operation_story(row, self._half.get((row.site, row.name)))
             if name is None:
@@ -253,10 +258,12 @@ class Inquiry:
 
     def _judge_caches(self, now: float, grown: float) -> bool:
         """Elements are taken from an iterator, and some dataset remembers all of them."""
-        caches = self._caches() if any("Iterator" in row.name for row in self._rows) else []
-        if not caches:
+        hoarders = self._hoarders() if any("Iterator" in row.name for row in self._rows) else []
+        if not hoarders:
             return False
-        return self._found("cache_dataset", caches[0], "", self._looks, grown, now, 0.8)
+        at, method = hoarders[0]
+        story = "cache_dataset" if method == "cache" else "hoarding_dataset"
+        return self._found(story, at, method, self._looks, grown, now, 0.8)
 
     def _judge_rest(self, now: float, grown: float, blocks: float) -> bool:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
@@ -305,6 +312,15 @@ def _operation_story(row: Operation, half: Optional[Operation]) -> Optional[str]
     return None
 
 
+def _growing_output(row: Operation, half: Optional[Operation]) -> float:
+    """By how many bytes the result of an operation has grown over a window."""
+    if half is None or not half.calls or row.calls <= half.calls:
+        return 0.0
+    first = half.output_bytes / half.calls
+    second = (row.output_bytes - half.output_bytes) / (row.calls - half.calls)
+    return 2 * (second - first)
+
+
 def _functions_together(rows: List[Operation]) -> List[Operation]:
     """The functions called from one line as one: each new shape compiles them all."""
     lines: Dict[Site, Operation] = {}
@@ -328,8 +344,12 @@ def _goes_on(first_half: int, both: int) -> bool:
 def line_for(holder: census.Holder) -> Optional[Site]:
     """The line that fills a collection, looked for in the source of the module that owns it first."""
     first = getattr(sys.modules.get(holder.module), "__file__", None)
-    lines = source.putting_into(holder.name, source.project_files([first] if first else []))
-    return lines[0] if lines else None
+    files = source.project_files([first] if first else [])
+    for name in holder.names:
+        lines = source.putting_into(name, files)
+        if lines:
+            return lines[0]
+    return None
 
 
 class Keeper:

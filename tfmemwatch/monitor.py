@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import fork, guard, tfapi
 from .config import Config, checked
@@ -218,9 +218,9 @@ class Watch:
         known = [tape.site for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
         return known or tapes.lines_from_before()
 
-    def memory_caches(self) -> List[Site]:
-        """Where datasets that never end were told to cache in memory."""
-        return datasets.endless_caches([at for at, _ in self.ledger.ages("cache_dataset")])
+    def hoarders(self) -> List[Tuple[Site, str]]:
+        """Where datasets without an end were told to remember what passes, and by which method."""
+        return datasets.hoarders([at for at, _ in self.ledger.ages("cache_dataset")])
 
 
 def _is_loaded(name: str) -> bool:

@@ -21,6 +21,7 @@ class Operation(NamedTuple):
     site: Site
     name: str
     calls: int
+    output_bytes: int
     kept_bytes: int  # in use after the call more than before, the outputs not counted
     signatures: int  # distinct attributes and, for compiled functions, input shapes
     numbers: int  # distinct Python numbers among the inputs
@@ -28,10 +29,10 @@ class Operation(NamedTuple):
 
 
 class _Seen:
-    __slots__ = ("calls", "is_function", "kept", "numbers", "signatures")
+    __slots__ = ("calls", "is_function", "kept", "numbers", "output", "signatures")
 
     def __init__(self) -> None:
-        self.calls = self.kept = 0
+        self.calls = self.kept = self.output = 0
         self.is_function = False
         self.signatures: Set[Hashable] = set()
         self.numbers: Set[Hashable] = set()
@@ -94,12 +95,12 @@ class Operations:
     def read(self) -> List[Operation]:
         """What was seen since the window was opened, the heaviest first."""
         rows = [
-            Operation(at, name, seen.calls, seen.kept, len(seen.signatures), len(seen.numbers), seen.is_function)
+            Operation(at, name, seen.calls, seen.output, seen.kept, len(seen.signatures), len(seen.numbers), seen.is_function)
             for (at, name), seen in list(self._seen.items())
         ]
         return sorted(rows, key=lambda row: -row.kept_bytes)
 
-    def _measured(self, note: Callable[[int, Any], None]) -> Make:
+    def _measured(self, note: Callable[[int, int, Any], None]) -> Make:
         in_use = self._scene.process.in_use_bytes
 
         def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
@@ -112,7 +113,8 @@ class Operations:
                 before = in_use() or 0
                 result = original(*args, **kwargs)
                 try:
-                    note((in_use() or 0) - before - _output_bytes(result), args)
+                    output = _output_bytes(result)
+                    note((in_use() or 0) - before - output, output, args)
                 except Exception:
                     guard.failed("operations")
                 return result
@@ -121,7 +123,7 @@ class Operations:
 
         return make
 
-    def _note_fast(self, kept: int, args: Any) -> None:
+    def _note_fast(self, kept: int, output: int, args: Any) -> None:
         numbers: List[Hashable] = []
         attributes: List[Hashable] = []
         for value in args[3:]:
@@ -129,19 +131,21 @@ class Operations:
                 attributes.append(_plain(value))
             elif type(value) in (int, float):
                 numbers.append(value)
-        self._note(str(args[1]), kept, tuple(attributes), numbers, False)
+        self._note(str(args[1]), kept, output, tuple(attributes), numbers, False)
 
-    def _note_slow(self, kept: int, args: Any) -> None:
+    def _note_slow(self, kept: int, output: int, args: Any) -> None:
         name = args[2].decode() if isinstance(args[2], bytes) else str(args[2])
         is_function = name.startswith(("__inference_", "__forward_", "__backward_"))
         signature = tuple(_shape(value) for value in args[3]) if is_function else tuple(map(_plain, args[4] or ()))
-        self._note(name, kept, signature, (), is_function)
+        self._note(name, kept, output, signature, (), is_function)
 
-    def _note_convert(self, kept: int, args: Any) -> None:
+    def _note_convert(self, kept: int, output: int, args: Any) -> None:
         if type(args[0]) in (int, float):
-            self._note("a conversion to a tensor", kept, (), (args[0],), False)
+            self._note("a conversion to a tensor", kept, output, (), (args[0],), False)
 
-    def _note(self, name: str, kept: int, signature: Hashable, numbers: Any, is_function: bool) -> None:
+    def _note(
+        self, name: str, kept: int, output: int, signature: Hashable, numbers: Any, is_function: bool
+    ) -> None:
         key = (site.here(sys._getframe(3)), name)
         seen = self._seen.get(key)
         if seen is None:
@@ -150,6 +154,7 @@ class Operations:
             seen = self._seen[key] = _Seen()
         seen.calls += 1
         seen.kept += kept
+        seen.output += output
         seen.is_function = is_function
         if len(seen.signatures) < _MOST_KINDS:
             seen.signatures.add(signature)

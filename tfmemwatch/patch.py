@@ -29,9 +29,14 @@ class Patch:
         self.original = vars(holder).get(attribute, _ABSENT)  # as it stands there, a descriptor where it is one
         target = getattr(holder, attribute) if self.original is _ABSENT else self.original
         is_plain = isinstance(target, FunctionType) or inspect.isbuiltin(target)
-        self.seam: Any = _like(make(target, self), target) if is_plain else self._through_wrapt(target, make)
+        inner = self._inherited if self.original is _ABSENT and inspect.isclass(holder) else target
+        self.seam: Any = _like(make(inner, self), target) if is_plain else self._through_wrapt(target, make)
         _PATCHES[id(self.seam)] = self
         setattr(holder, attribute, self.seam)
+
+    def _inherited(self, *args: Any, **kwargs: Any) -> Any:
+        """What the class would have inherited, for this very instance: its own bases may come in between."""
+        return getattr(super(self.holder, args[0]), self.attribute)(*args[1:], **kwargs)
 
     def _through_wrapt(self, target: Any, make: Make) -> Any:
         def wrapper(wrapped: Callable[..., Any], instance: Any, args: Any, kwargs: Any) -> Any:

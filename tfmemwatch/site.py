@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
+import tempfile
 from types import CodeType, FrameType
 from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
@@ -15,6 +17,7 @@ FRAMEWORKS = frozenset(
 )
 PROJECT, _LIBRARY, _SKIP, _GENERATED = 0, 1, 2, 3
 _MARK = "__autograph_generated_file"
+_TEMPORARY = re.compile(re.escape(tempfile.gettempdir() + os.sep) + r"tmp\w+\.py$")  # AutoGraph's in TensorFlow 1.15
 _DEEPEST = 400  # frames looked at; deeper stacks are recursion, and the answer is near the top
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
@@ -33,7 +36,7 @@ def _package(file: str) -> str:
 
 def classify(file: str) -> int:
     """Whether a file is the user's project, a library of theirs, or machinery that they did not write."""
-    if _MARK in file:
+    if _MARK in file or _TEMPORARY.match(file):
         return _GENERATED
     if file.startswith("<"):
         return _SKIP if file.startswith(("<frozen", "<__array")) else PROJECT
@@ -105,7 +108,7 @@ def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
 def of_frame(frame: FrameType) -> Site:
     """Where a frame stands, in the file that the user wrote."""
     code = frame.f_code
-    if _MARK in code.co_filename:
+    if classify(code.co_filename) == _GENERATED and "ag__" in frame.f_globals:
         return _original(frame) or here(frame.f_back)
     return Site(code.co_filename, frame.f_lineno, code.co_name)
 

@@ -139,6 +139,15 @@ class Keras(NamedTuple):
     name: str
     model: Any
     optimizers: Tuple[Any, ...]
+    symbolic: Tuple[Any, ...]  # what stands for a tensor while a functional model is put together
+
+
+_SYMBOLIC = (
+    "keras.src.backend.common.keras_tensor:KerasTensor",
+    "keras.src.engine.keras_tensor:KerasTensor",
+    "keras.engine.keras_tensor:KerasTensor",
+    "tf_keras.src.engine.keras_tensor:KerasTensor",
+)
 
 
 def kerases() -> List[Keras]:
@@ -153,7 +162,8 @@ def kerases() -> List[Keras]:
     ):  # fmt: skip
         model = next(filter(None, map(_loaded, models)), None)
         if model is not None and all(model is not other.model for other in found):
-            found.append(Keras(name, model, tuple(filter(None, map(_loaded, optimizers)))))
+            symbolic = tuple(filter(None, map(_loaded, _SYMBOLIC)))
+            found.append(Keras(name, model, tuple(filter(None, map(_loaded, optimizers))), symbolic))
     return found
 
 

@@ -482,6 +482,15 @@ def test_a_signature_of_a_saved_model_is_called_like_a_model(tf, watch, tmp_path
     assert [row.calls for row in watch.calls() if row.model not in before] == [3]
 
 
+def test_a_second_keras_is_seen_when_it_is_imported(tf, watch):
+    """tf_keras beside Keras 3, imported after install(): its models count too."""
+    tf_keras = pytest.importorskip("tf_keras")
+    model = tf_keras.Sequential([tf_keras.layers.InputLayer((2,)), tf_keras.layers.Dense(1)])
+    for _ in range(3):
+        model.predict_on_batch(np.ones((1, 2), np.float32))
+    assert calls(watch) == {("Sequential " + model.name, "predict_on_batch"): 3}
+
+
 def test_models_and_compilations_count_by_line(tf, counts):
     """Models alive, and each compile(), belong to the user's line."""
     models = [model_of(tf, tf.keras.layers.Dense(1)) for _ in range(2)]

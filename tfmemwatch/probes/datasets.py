@@ -1,7 +1,7 @@
 """Dataset iterators that are kept, and datasets that cache in memory whatever passes."""
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any, List, Tuple
 
 from .. import census, source, tfapi
 from ..model import Site
@@ -11,12 +11,24 @@ from .scene import Probe
 _ENDLESS = 10**6  # elements from which on a cache in memory is no cache any more
 
 
-def endless_caches(known: List[Site]) -> List[Site]:
-    """Where datasets that never end were told to cache in memory; those from before the watch are looked for."""
-    kinds = {kind for kind in census.types_alive() if kind.__name__ in ("CacheDataset", "_CacheDataset")}
-    if not any(map(_is_endless, census.everything(kinds))):
-        return []
-    return known or source.calling("cache", source.project_files(), plain=True)
+_METHODS = {  # of Dataset: those that remember elements, by the type that they make
+    "CacheDataset": "cache",
+    "_UniqueDataset": "unique",
+    "_ScanDataset": "scan",
+    "_ShuffleDataset": "shuffle",
+    "_GroupByWindowDataset": "group_by_window",
+    "_GroupByReducerDataset": "group_by_reducer",
+}
+
+
+def hoarders(caches: List[Site]) -> List[Tuple[Site, str]]:
+    """Where datasets that never end were told to remember elements; `caches` are those that were seen being made."""
+    kinds = {kind for kind in census.types_alive() if kind.__name__ in _METHODS}
+    endless = {type(one).__name__ for one in census.everything(kinds) if _is_endless(one)}
+    methods = [method for name, method in _METHODS.items() if name in endless]
+    found = [(at, "cache") for at in caches] if "cache" in methods else []
+    files = source.project_files()
+    return found + [(at, method) for method in methods for at in source.calling(method, files)]
 
 
 def _is_endless(dataset: Any) -> bool:

@@ -57,11 +57,12 @@ class Graphs(Probe):
     def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         ran = self._ran_ids
 
-        def run(session: Any, *args: Any, **kwargs: Any) -> Any:
+        def run(*args: Any, **kwargs: Any) -> Any:
             self._runs += 1
-            if id(session._graph) not in ran and patch.is_live:
-                self._first_run(session._graph)
-            return original(session, *args, **kwargs)
+            graph = args[0]._graph
+            if id(graph) not in ran and patch.is_live:
+                self._first_run(graph)
+            return original(*args, **kwargs)
 
         return run
 

@@ -1,9 +1,10 @@
 """Models: made where, compiled where, called how often, and what each call left in memory."""
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from .. import guard, tfapi
 from ..patch import Make, Patch
@@ -11,6 +12,9 @@ from .scene import Probe, Scene, quickly
 
 WHOLE_CALLS = ("predict", "fit", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
 _EVERY = 32  # of the short calls, how many share one reading of memory: a reading costs as much as the hook
+
+
+_INSIDE = ("sequential.py",)  # the functional model inside a sequential one is no model that anybody made
 
 
 class Calls(NamedTuple):
@@ -48,6 +52,7 @@ class Models(Probe):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._seen: List[Any] = []
+        self._symbolic: Set[type] = set()
         self._local = _Depth()
         self._accounts: Dict[Tuple[int, str], _Account] = {}
         self._hot: Dict[int, _Account] = {}  # of the plain eager calls, by id(model)
@@ -71,6 +76,7 @@ class Models(Probe):
             if any(keras.model is model for model in self._seen):
                 continue
             self._seen.append(keras.model)
+            self._symbolic.update(keras.symbolic)
             self._wrap_model(keras.model)
             for optimizer in keras.optimizers:
                 self.patches.append(Patch(optimizer, "__init__", quickly(self._optimizer, "models: optimizer")))
@@ -90,13 +96,13 @@ class Models(Probe):
     def _made(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """Before the constructor: what it makes comes after the model in every account."""
 
-        def made(model: Any, *args: Any, **kwargs: Any) -> None:
-            if patch.is_live:
+        def made(*args: Any, **kwargs: Any) -> None:
+            if patch.is_live and not sys._getframe(1).f_code.co_filename.endswith(_INSIDE):
                 try:
-                    self.scene.born("model", model, makes=True)
+                    self.scene.born("model", args[0], makes=True)
                 except Exception:
                     guard.failed("models: made")
-            original(model, *args, **kwargs)
+            original(*args, **kwargs)
 
         return made
 
@@ -124,31 +130,29 @@ class Models(Probe):
 
     def _call(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """The hot one: counts each call, and reads memory around one in `_EVERY`."""
-        local, hot, scene = self._local, self._hot, self.scene
+        local, hot, scene, symbolic, eagerly = self._local, self._hot, self.scene, self._symbolic, self._eagerly
 
-        def call(model: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             if local.depth or not patch.is_live or not scene.rank:
-                return original(model, *args, **kwargs)
-            account = hot.get(id(model))
-            if account is None or not account.calls % _EVERY:
-                return self._outermost(original, model, "__call__", args, kwargs)
+                return original(*args, **kwargs)
+            account = hot.get(id(args[0]))
+            if account is None or not account.calls % _EVERY or type(args[-1]) in symbolic or not eagerly():
+                return self._outermost(original, "__call__", args, kwargs)
             account.calls += 1
             local.depth = 1
             try:
-                return original(model, *args, **kwargs)
+                return original(*args, **kwargs)
             finally:
                 local.depth = 0
 
         return call
 
-    def _outermost(
-        self, original: Callable[..., Any], model: Any, method: str, args: Any, kwargs: Dict[str, Any]
-    ) -> Any:
+    def _outermost(self, original: Callable[..., Any], method: str, args: Any, kwargs: Dict[str, Any]) -> Any:
         local = self._local
         local.depth = 1
-        begin = self._begin(model, method)
+        begin = self._begin(args, method)
         try:
-            return original(model, *args, **kwargs)
+            return original(*args, **kwargs)
         finally:
             local.depth = 0
             self._under_way -= 1
@@ -159,22 +163,24 @@ class Models(Probe):
         local, scene = self._local, self.scene
 
         def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-            def whole(model: Any, *args: Any, **kwargs: Any) -> Any:
+            def whole(*args: Any, **kwargs: Any) -> Any:
                 if local.depth or not patch.is_live or not scene.rank:
-                    return original(model, *args, **kwargs)
-                return self._outermost(original, model, method, args, kwargs)
+                    return original(*args, **kwargs)
+                return self._outermost(original, method, args, kwargs)
 
             return whole
 
         return make
 
-    def _begin(self, model: Any, method: str) -> Optional[Tuple[_Account, Optional[int], int]]:
+    def _begin(self, args: Any, method: str) -> Optional[Tuple[_Account, Optional[int], int]]:
         self._entered += 1
         self._under_way += 1
         try:
-            if method == "__call__" and not self._eagerly():
+            if method == "__call__" and type(args[-1]) in self._symbolic:
+                method = "__call__ (symbolic)"
+            elif method == "__call__" and not self._eagerly():
                 method = "__call__ (traced)"
-            account = self._account(model, method)
+            account = self._account(args[0], method)
             account.calls += 1
             alone = self._under_way == 1
             return account, self.scene.process.resident_bytes() if alone else None, self._entered

@@ -10,7 +10,6 @@ from ..patch import Patch
 from .scene import Probe, Scene
 
 _MOST_FETCHES = 4096
-_NOTHING = object()
 _EXECUTOR_BYTES = 44000  # what one distinct list of fetches leaves in a session, as measured
 
 
@@ -39,13 +38,13 @@ class Sessions(Probe):
     def _close(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """Also runs in `__del__`, at any allocation: nothing here may take a lock."""
 
-        def close(session: Any, *args: Any, **kwargs: Any) -> Any:
+        def close(*args: Any, **kwargs: Any) -> Any:
             if patch.is_live:
                 try:
-                    self._closed(session)
+                    self._closed(args[0])
                 except Exception:
                     guard.failed("sessions: close")
-            return original(session, *args, **kwargs)
+            return original(*args, **kwargs)
 
         return close
 
@@ -60,18 +59,18 @@ class Sessions(Probe):
     def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         known = self._fetched
 
-        def run(session: Any, fetches: Any = _NOTHING, *args: Any, **kwargs: Any) -> Any:
-            if fetches is _NOTHING:
-                return original(session, *args, **kwargs)
-            fetched = known.get(id(session))
+        def run(*args: Any, **kwargs: Any) -> Any:
+            fetched = known.get(id(args[0]))
             if fetched is not None and patch.is_live:
                 try:
-                    key = fetches if type(fetches) is str else id(fetches)
-                    if key not in fetched and _fetch_key(fetches) not in fetched:
-                        self._new_fetch(fetched, _fetch_key(fetches))
+                    fetches = args[1] if len(args) > 1 else kwargs.get("fetches")
+                    if id(fetches) not in fetched:
+                        key = _fetch_key(fetches)
+                        if key not in fetched:
+                            self._new_fetch(fetched, key)
                 except Exception:
                     guard.failed("sessions: run")
-            return original(session, fetches, *args, **kwargs)
+            return original(*args, **kwargs)
 
         return run
 

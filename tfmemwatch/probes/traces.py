@@ -14,6 +14,7 @@ from ..patch import Patch
 from .scene import Probe, Scene
 
 _OWNERS = ("polymorphic_function.py", "def_function.py")
+_LIFTED = "initialize_variables"  # what TensorFlow itself traces when a tf.function has made variables
 _DATASETS = ("structured_function.py", "dataset_ops.py")
 
 
@@ -78,6 +79,8 @@ class Traces(Probe):
             given = kwargs.get("func_graph", args[5] if len(args) > 5 else None)
             if given is not None and type(given) is not self._plain_graph:
                 return None
+            if args and args[0] == _LIFTED:
+                return None
             at, stack, owner, of_dataset = self._caller(sys._getframe(1))
             name = str(args[0] if args else kwargs.get("name", ""))
             kind = "dataset_graph" if of_dataset else "function_graph"
@@ -106,7 +109,8 @@ class Traces(Probe):
         grown = max(0, (self.scene.process.resident_bytes() or 0) - begin.resident)
         ledger = self.scene.ledger
         again = self._count(begin.owner)
-        kind = "retrace" if again > 1 else "trace"  # a function that makes variables is traced twice at its first call
+        firsts = 2 if getattr(begin.owner, "_created_variables", None) else 1  # its first call traces it twice
+        kind = "retrace" if again >= firsts else "trace"
         ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
         calls = tfapi.calls_since_trace(begin.owner) if begin.owner is not None else 0
         if calls:
