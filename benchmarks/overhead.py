@@ -166,9 +166,7 @@ def measure(case: Case, seconds: float) -> Row:
                 del operation
         rounds += 1
     bare, watched, again = (sorted(timed[name])[len(timed[name]) // 10] for name in SIDES)
-    return Row(
-        case.what, bare, watched, abs(again / bare - 1), case.most_ratio, case.most_added_us, rounds=rounds
-    )
+    return Row(case.what, bare, watched, abs(again / bare - 1), case.most_ratio, case.most_added_us, rounds=rounds)
 
 
 # -- what programs do
@@ -408,15 +406,11 @@ def as_dict(row: Row) -> dict:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    parser = argparse.ArgumentParser(
-        description="What the watch costs, against the bare program in the same run."
-    )
+    parser = argparse.ArgumentParser(description="What the watch costs, against the bare program in the same run.")
     parser.add_argument("--quick", action="store_true", help="a tenth of the time, and so more noise")
     parser.add_argument("--json", action="store_true", help="one JSON list instead of the table")
     parser.add_argument("--strict", action="store_true", help="exit 1 when a bound is missed")
-    parser.add_argument(
-        "--wall", action="store_true", help="by the clock on the wall: for a machine that is quiet"
-    )
+    parser.add_argument("--wall", action="store_true", help="by the clock on the wall: for a machine that is quiet")
     parser.add_argument("--only", default="", metavar="WORD", help="only what has this word in its name")
     options = parser.parse_args(arguments)
     tf.compat.v1.enable_v2_behavior()
@@ -427,10 +421,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     gc.collect()
     getattr(gc, "freeze", int)()  # TensorFlow's own objects need not be looked at in each collection
     if not options.json:
-        print(
-            "TensorFlow %s, Python %s, %d cores"
-            % (tf.__version__, sys.version.split()[0], os.cpu_count() or 0)
-        )
+        print("TensorFlow %s, Python %s, %d cores" % (tf.__version__, sys.version.split()[0], os.cpu_count() or 0))
         print(FORMAT % ("what", "bare us", "watched us", "ratio", "added us", "noise", "bound", "ok"))
     rows: List[Row] = []
     for row in all_rows(options.only, seconds, options.quick):

@@ -24,7 +24,7 @@ def cases():
 
 
 def counts(news):
-    return [(one.count, one.state) for one in news]
+    return [(one.grown, one.state) for one in news]
 
 
 def test_a_finding_is_told_once(cases):
@@ -81,7 +81,7 @@ def test_findings_have_their_newest_numbers_surest_and_largest_first(cases):
         [draft(6, site=small, size=1), draft(5, site=large, size=9), draft(5, site=sure, confidence=1.0)]
     )
     assert [one.site for one in cases.findings] == [sure, large, small]
-    assert cases.findings[-1].count == 6
+    assert cases.findings[-1].grown == 6
 
 
 def test_closed_cases_are_bounded(cases):

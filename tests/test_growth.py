@@ -544,7 +544,7 @@ def seconds(make, values):
 
 @rules
 def test_a_sample_costs_little_more_than_the_call(rule):
-    """A sample costs less than thirty calls that only store it: far below a microsecond."""
+    """A sample costs less than a hundred calls that only store it, of some ten nanoseconds each."""
     values = [index // 3 + (7 * index) % 11 for index in range(20_000)]
 
-    assert seconds(lambda: Series(rule), values) < 30 * seconds(Last, values)
+    assert seconds(lambda: Series(rule), values) < 100 * seconds(Last, values)

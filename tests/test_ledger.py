@@ -187,7 +187,6 @@ def make_and_drop_with_events(ledger, sites, times):
         ledger.happened("retrace", site)
 
 
-@pytest.mark.xfail(reason="BUG: Ledger._unsized keeps what has died, until somebody reads")
 def test_things_with_a_size_leave_memory_flat_though_nobody_reads():
     """A loop drops a hundred thousand variables between two looks: what is gone need not be weighed."""
     ledger = Ledger()
@@ -291,9 +290,6 @@ def test_a_hook_never_waits_for_a_reader(ledger):
     assert counted(ledger, "retrace") == (10000, 0)
 
 
-@pytest.mark.xfail(
-    reason="BUG: in a cycle the weakref dies before __del__ says that it ends: not counted as dropped"
-)
 def test_a_finalizer_inside_our_own_lock_may_end_things(ledger):
     """A session that is collected while we count closes itself, and that does not deadlock either."""
     ledger.happened("fetch", AT, times=20)

@@ -48,7 +48,6 @@ def test_where_malloc_can_not_be_asked_it_says_why(proc, monkeypatch):
     process.close()
 
 
-@pytest.mark.xfail(reason="BUG: the second reason overwrites the first")
 def test_two_reasons_are_both_told(tmp_path, monkeypatch):
     """Where neither can be read, the doctor names both."""
     monkeypatch.setattr(memory, "_mallinfo", lambda: (None, "this C library has no mallinfo"))

@@ -211,9 +211,6 @@ def test_a_bound_method_can_be_deep_copied(patch):
     assert twin.on_start.__self__ is twin
 
 
-@pytest.mark.xfail(
-    reason="BUG: isinstance() takes a wrapt wrapper for a plain function; it is then called unbound"
-)
 def test_what_another_library_has_wrapped_before_is_wrapped_and_put_back(way, seen):
     """A tracing library that came first with wrapt sees the calls as ever, and so do we."""
     theirs = []

@@ -237,9 +237,6 @@ def test_sessions_that_are_dropped_are_counted_and_not_accused(watched, fake_tf)
     assert sessions.counted("session_closed") == []
 
 
-@pytest.mark.xfail(
-    reason="BUG: in a cycle the weakref's callback runs before __del__, and the end is not counted"
-)
 def test_sessions_that_are_dropped_in_a_cycle_are_counted(watched, fake_tf):
     """`self.session.owner = self` makes no difference."""
     sessions = watched("sessions")
@@ -489,12 +486,7 @@ def test_the_arguments_of_a_call_reach_it_whatever_their_names(fake_tf, watched,
 # -- levels, and being off
 
 
-COUNTS_RUNS = pytest.mark.xfail(reason="BUG: the runs of sessions are counted at level off, too")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[COUNTS_RUNS] * (name == "graphs")) for name in sorted(BY_NAME)]
-)
+@pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_at_level_off_nothing_is_counted(watched, fake_tf, name):
     """`set_level("off")` leaves the hooks in place, and they do nothing."""
     one = watched(name, level="off")
@@ -712,7 +704,6 @@ def test_importing_auto_installs_with_the_settings_of_the_environment(fake_packa
     assert answer_of(BY_IMPORT, fake_packages, TFMEMWATCH_LEVEL="counts") == "done\n"
 
 
-@pytest.mark.xfail(reason="BUG: wrapt can't take a hook back, and each install() adds three")
 def test_waiting_hooks_do_not_pile_up(failures):
     """Installing and uninstalling a thousand times leaves no thousand hooks in wrapt's registry."""
     from wrapt import importer

@@ -15,7 +15,7 @@ def tally(kind, site, born, died=0, size=0, seconds=0.0, note=""):
 
 
 FINDING = Finding(
-    kind="retrace", site=LOOP, since=3, count=57, rate=1.0, per="step", bytes=41200000, verdict="leak",
+    kind="retrace", site=LOOP, since=3, grown=57, rate=1.0, per="step", bytes=41200000, verdict="leak",
     cause="the tf.function train_step is traced anew again and again", cure="Pass tensors.", confidence=0.9,
 )  # fmt: skip
 BEFORE = {**tally("variable", MAIN, 10, 0, 4000)}

@@ -5,9 +5,10 @@
 
 Importing it does nothing and loads nothing: names come when they are first asked for.
 """
+
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List
+import typing as _t
 
 __version__ = "0.1.0"
 
@@ -17,18 +18,18 @@ _HOME = {
     "Finding": "model", "Site": "model", "Snapshot": "moment", "Block": "block", "Watch": "monitor",
     "TfmemwatchError": "errors", "ConfigError": "errors", "Unavailable": "errors", "LeakFound": "errors",
 }  # fmt: skip
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+__all__ = ["__version__", *_HOME]
 
-if TYPE_CHECKING:
+if _t.TYPE_CHECKING:
     from .api import current, findings, install, report, set_level, snapshot, uninstall, watch
     from .block import Block
     from .errors import ConfigError, LeakFound, TfmemwatchError, Unavailable
     from .model import Finding, Site
-    from .monitor import Watch
     from .moment import Snapshot
+    from .monitor import Watch
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _t.Any:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
@@ -39,5 +40,5 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def __dir__() -> List[str]:
+def __dir__() -> _t.List[str]:
     return sorted(__all__)

@@ -1,4 +1,5 @@
 """`python -m tfmemwatch`."""
+
 from __future__ import annotations
 
 import sys

@@ -1,4 +1,5 @@
 """What a growth means and what to do about it: a table."""
+
 from __future__ import annotations
 
 from typing import Dict, NamedTuple

@@ -1,4 +1,5 @@
 """What the program calls. The one watch of the process lives here."""
+
 from __future__ import annotations
 
 import sys
@@ -9,9 +10,9 @@ from . import guard, site
 from .block import Block
 from .config import Config, load
 from .model import Finding, Site
+from .moment import Snapshot
 from .monitor import Watch
 from .probes import BY_NAME
-from .moment import Snapshot
 
 _lock = threading.RLock()
 _current: List[Watch] = []  # none or one

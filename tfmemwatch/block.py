@@ -1,4 +1,5 @@
 """A suspect piece of a program under watch: `with tfmemwatch.watch("epoch") as block:`."""
+
 from __future__ import annotations
 
 import functools
@@ -126,7 +127,11 @@ class Block:
         watch = self._running()
         after = self._after or watch.read()
         seconds = self._seconds if self._seconds is not None else time.monotonic() - self._began
-        title = "%s: %s%.3g s" % (self.name, "%s steps, " % count_of(self.steps) if self.steps else "", seconds)
+        title = "%s: %s%.3g s" % (
+            self.name,
+            "%s steps, " % count_of(self.steps) if self.steps else "",
+            seconds,
+        )
         memory = self._after_memory if self._after else watch.memory()
         return text.render(title, self.findings, self._before, after, (self._memory, memory), watch.off)
 

@@ -1,4 +1,5 @@
 """Which findings are open, and what of them is still to be said: once, again when doubled, and when over."""
+
 from __future__ import annotations
 
 from typing import FrozenSet, List, Optional, Sequence
@@ -13,7 +14,7 @@ class _Case:
     def __init__(self, finding: Finding, keys: FrozenSet[Key]) -> None:
         self.finding = finding
         self.keys = keys
-        self.told = max(1, finding.count)
+        self.told = max(1, finding.grown)
 
 
 class Casebook:
@@ -38,8 +39,8 @@ class Casebook:
             if case is None:
                 case = _Case(draft.finding, keys)
                 news.append(draft.finding)
-            elif draft.finding.count >= 2 * case.told:
-                case.told = draft.finding.count
+            elif draft.finding.grown >= 2 * case.told:
+                case.told = draft.finding.grown
                 news.append(draft.finding)
             case.finding, case.keys = draft.finding, keys | case.keys
             if case not in still:
@@ -58,5 +59,3 @@ class Casebook:
             if case.keys & keys or (not keys and case.finding.story == finding.story):
                 return case
         return None
-
-

@@ -1,4 +1,5 @@
 """Everything that is counted, one row each: what reports, the README's table and `doctor` read."""
+
 from __future__ import annotations
 
 from typing import Dict, NamedTuple, Tuple

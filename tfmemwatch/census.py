@@ -1,4 +1,5 @@
 """What is alive beyond what is counted: eager tensors, and Python containers that grow. Only on request."""
+
 from __future__ import annotations
 
 import functools
@@ -93,7 +94,8 @@ def plain_dicts() -> List[Any]:
     owners = everything({dict})
     mine = {kind for kind in types_alive() if _is_projects(kind)}
     values = chain(
-        chain.from_iterable(map(dict.values, owners)), chain.from_iterable(map(gc.get_referents, everything(mine)))
+        chain.from_iterable(map(dict.values, owners)),
+        chain.from_iterable(map(gc.get_referents, everything(mine))),
     )
     with _no_collection():
         things, types = tee(values)
@@ -115,11 +117,11 @@ def types_alive() -> Set[type]:
 
 def containers() -> Set[type]:
     """The types of collections whose length can be asked without running anybody's code."""
-    found = set(_KINDS)
-    below = list(_KINDS)
+    found: Set[type] = set(_KINDS)
+    below: List[type] = list(_KINDS)
     while below:
-        kind = below.pop()
-        for child in type.__subclasses__(kind):
+        children: List[Any] = type.__subclasses__(below.pop())
+        for child in children:
             if child not in found and child.__len__ in _LENGTHS:
                 found.add(child)
                 below.append(child)

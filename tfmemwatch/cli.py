@@ -1,4 +1,5 @@
 """`python -m tfmemwatch doctor`: what is watched here, what is not, and why."""
+
 from __future__ import annotations
 
 import argparse

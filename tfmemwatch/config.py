@@ -1,4 +1,5 @@
 """Settings: an argument beats the environment, the environment beats the default."""
+
 from __future__ import annotations
 
 import os
@@ -6,6 +7,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from .errors import ConfigError
 
+MOST_SECONDS = 365 * 24 * 3600
 LEVELS = ("off", "counts", "sites", "stacks")
 Listener = Callable[[Any], None]
 
@@ -29,7 +31,16 @@ def _number(text: str) -> float:
 
 
 def _truth(text: str) -> bool:
-    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }
     return words[text.strip().lower()]
 
 
@@ -57,14 +68,14 @@ def _is_names(value: Any) -> bool:
     return isinstance(value, (tuple, list, set, frozenset)) and all(isinstance(name, str) for name in value)
 
 
-def _is_positive(value: Any) -> bool:
-    return _is_number(value) and 0 < value < float("inf")
+def _is_seconds(value: Any) -> bool:
+    return _is_number(value) and 0 < value <= MOST_SECONDS
 
 
 _TRUTH = _Kind(_truth, lambda value: isinstance(value, bool), "true or false")
 _NAMES = _Kind(_names, _is_names, "a list of probe names")
 KINDS: Dict[str, _Kind] = {
-    "sample_seconds": _Kind(_number, _is_positive, "a number above 0"),
+    "sample_seconds": _Kind(_number, _is_seconds, "a number above 0 and below a year"),
     "level": _Kind(_level, lambda value: value in LEVELS, "one of " + ", ".join(LEVELS)),
     "probes": _NAMES,
     "without": _NAMES,
@@ -88,9 +99,11 @@ def load(
             raise ConfigError("%r is not a setting; there are %s" % (name, ", ".join(KINDS)))
         values[name] = checked(name, value, name)
     config = Config(**values)
-    for name in config.probes + config.without:
-        if names and name not in names:
-            raise ConfigError("%r is not a probe; there are %s" % (name, ", ".join(names)))
+    for setting in ("probes", "without"):
+        for name in getattr(config, setting):
+            if names and name not in names:
+                spoken = setting if setting in settings else "TFMEMWATCH_" + setting.upper()
+                raise ConfigError("%s has %r, which is no probe; there are %s" % (spoken, name, ", ".join(names)))
     return config
 
 

@@ -1,4 +1,5 @@
 """What can go wrong, and what one is told about it."""
+
 from __future__ import annotations
 
 

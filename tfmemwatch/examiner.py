@@ -1,4 +1,5 @@
 """Looks at counts and memory again and again: the judge, the evidence, and what of it is to be told."""
+
 from __future__ import annotations
 
 import gc
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
     from .monitor import Watch
 
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
-_KEPT = ("function_library", "tape")  # kinds whose culprit is the collection that keeps, not the line that makes
+_KEPT = (
+    "function_library",
+    "tape",
+)  # kinds whose culprit is the collection that keeps, not the line that makes
 
 
 def _tensor_type() -> Optional[type]:

@@ -1,4 +1,5 @@
 """Start afresh in a forked child. What belongs to the process lives here: who wants to hear of a fork."""
+
 from __future__ import annotations
 
 import os

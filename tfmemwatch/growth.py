@@ -363,9 +363,7 @@ class Series:
         "verdict",
     )
 
-    def __init__(
-        self, rule: Rule, *, limit: Optional[float] = None, samples_per_day: Optional[int] = None
-    ) -> None:
+    def __init__(self, rule: Rule, *, limit: Optional[float] = None, samples_per_day: Optional[int] = None) -> None:
         if rule.combine not in ("min", "mean"):
             raise ValueError('Rule.combine is %r; it must be "min" or "mean"' % (rule.combine,))
         self.verdict = "quiet"

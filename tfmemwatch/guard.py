@@ -2,6 +2,7 @@
 
 What belongs to the process lives here: how often each place of ours has failed, and the one logger.
 """
+
 from __future__ import annotations
 
 import logging

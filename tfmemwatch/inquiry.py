@@ -1,4 +1,5 @@
 """Evidence for memory that nothing counted explains: taken for a short while, bounded, and at growing distances."""
+
 from __future__ import annotations
 
 import gc
@@ -84,8 +85,9 @@ class Inquiry:
     """Waits until memory rises unexplained; then watches operations, tensors and containers, and says what it saw."""
 
     def __init__(
-        self, operations: Operations, recording: Callable[[], List[Site]], hoarders: Callable[[], List[Tuple[Site, str]]],
-        pace: Pace, per: str, unit: float = 1.0, tensor: Callable[[], Optional[type]] = lambda: None,
+        self, operations: Operations, recording: Callable[[], List[Site]],
+        hoarders: Callable[[], List[Tuple[Site, str]]], pace: Pace, per: str, unit: float = 1.0,
+        tensor: Callable[[], Optional[type]] = lambda: None,
     ) -> None:  # fmt: skip
         self._operations = operations
         self._recording = recording
@@ -194,8 +196,8 @@ class Inquiry:
     def _judge_operations(self, now: float, read: Callable[[], Memory]) -> bool:
         """Ever new attributes, numbers or shapes are exact: a short watch is enough."""
         grown, _ = self._grown(read)
-        if not self._is_material(grown) or self._containers_grow():
-            return False
+        if not self._is_material(8 * grown) or self._containers_grow():
+            return False  # an eighth will do: what is ever new is counted, not estimated
         for row in self._rows:
             if _growing_output(row, self._outputs.get((row.site, row.name))) >= 0.3 * grown:
                 return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
@@ -276,13 +278,21 @@ class Inquiry:
         return self._found("native_heap", at, name, 0, grown, now, 0.5)
 
     def _found(
-        self, story: str, at: Site, what: str, count: int, grown: float, now: float, sure: float, holder: str = ""
+        self,
+        story: str,
+        at: Site,
+        what: str,
+        count: int,
+        grown: float,
+        now: float,
+        sure: float,
+        holder: str = "",
     ) -> bool:
         self._age = 0
         row = advice(story, what)
         looks = max(1, self._looks)
         self.finding = Finding(
-            kind=row.kind, site=at, since=self._began, count=count, rate=count / looks * self._unit, per=self._per,
+            kind=row.kind, site=at, since=self._began, grown=count, rate=count / looks * self._unit, per=self._per,
             bytes=int(grown), verdict="leak", cause=row.cause, cure=row.cure, confidence=sure, holder=holder,
         )  # fmt: skip
         self._patience = max(4 * looks, 2 * self._patience)

@@ -1,4 +1,5 @@
 """From counts that grow to findings: one cause, one finding, one line. Knows no TensorFlow, no clock, no log."""
+
 from __future__ import annotations
 
 from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
@@ -16,10 +17,18 @@ RETAINED: FrozenSet[str] = frozenset(
     "custom_gradient name seed queue table fetch model".split()
 )
 EXPLAINS: FrozenSet[str] = frozenset(("model_made", "compile", "optimizer_made", "retrace", "graph_variable"))
-CLOCKS = {"function_graph": "call", "graph_op": "run"}  # what is counted beside: calls of the function, runs of sessions
+CLOCKS = {
+    "function_graph": "call",
+    "graph_op": "run",
+}  # what is counted beside: calls of the function, runs of sessions
 _MADE = {"model": "model_made", "optimizer": "optimizer_made"}  # births alone, whether or not they die
 _KERNEL_BYTES = 36000  # of one cached kernel, as measured
-_ESTIMATES = {"name": _KERNEL_BYTES, "seed": _KERNEL_BYTES, "queue": _KERNEL_BYTES, "pyfunc_token": _KERNEL_BYTES}
+_ESTIMATES = {
+    "name": _KERNEL_BYTES,
+    "seed": _KERNEL_BYTES,
+    "queue": _KERNEL_BYTES,
+    "pyfunc_token": _KERNEL_BYTES,
+}
 
 
 class Story(NamedTuple):
@@ -42,7 +51,7 @@ STORIES: Tuple[Story, ...] = (  # the deepest cause first
     Story("model", _set("name graph_op graph_variable variable model"), "model_made", _ALL),
     Story("recompile", _set("function_graph custom_gradient"), "compile", _ALL),
     Story("retrace", _set("function_graph"), "retrace", _ALL - _set("iterator table queue seed")),
-    Story("custom_gradient", _set("custom_gradient"), "", _ALL),
+    Story("custom_gradient", _set("custom_gradient function_graph"), "custom_gradient", _ALL),
     Story("function_library", _set("function_graph"), "", _ALL - _set("iterator table queue seed")),
     Story("graph_variable", _set("graph_op"), "graph_variable", _GRAPH),
     Story("graph_op", _set("graph_op"), "", _GRAPH),
@@ -225,7 +234,7 @@ class Judge:
         since = growth.since if growth else main.first_at
         finding = Finding(
             kind=row.kind, site=cause.key.site, since=since,
-            count=int(growth.last - growth.first) if growth else 0,
+            grown=int(growth.last - growth.first) if growth else 0,
             rate=(growth.slope if growth else 0.0) * self._unit, per=self._per,
             bytes=sum(_bytes(track, tallies) for track in gone),
             verdict="leak", cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
@@ -275,7 +284,9 @@ def _bytes(track: Track, tallies: Mapping[Key, Tally]) -> int:
         return each * tally.alive
     if track.key.kind == "function_graph":
         return sum(
-            tallies[key].bytes for key in (Key("trace", track.key.site), Key("retrace", track.key.site)) if key in tallies
+            tallies[key].bytes
+            for key in (Key("trace", track.key.site), Key("retrace", track.key.site))
+            if key in tallies
         )
     return max(0, tally.live_bytes)
 
@@ -291,5 +302,3 @@ def _heaviest(tracks: List[Track], tallies: Mapping[Key, Tally]) -> Track:
 def _confidence(track: Track) -> float:
     """How sure: a straight line of many rises, each of which is a counted object."""
     return round(1 - 0.5 / (1 + track.climbs / 16), 2)
-
-

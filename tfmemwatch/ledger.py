@@ -1,4 +1,5 @@
 """What is alive and what has happened, by kind and line. The one lock."""
+
 from __future__ import annotations
 
 import threading
@@ -162,11 +163,20 @@ class Ledger:
         self._living[id(ref)] = life
         if sizer is not None:
             self._unsized.append(life)
+            if len(self._unsized) > 2 * len(self._living) + _DRAIN_AT:
+                self._unsized = [one for one in self._unsized if one.sizer is not None]
         if thing:
             self._by_thing[thing] = id(ref)
 
     def _count_event(
-        self, kind: str, place: Place, times: int, size: int, seconds: float, note: str, stack: Tuple[Site, ...]
+        self,
+        kind: str,
+        place: Place,
+        times: int,
+        size: int,
+        seconds: float,
+        note: str,
+        stack: Tuple[Site, ...],
     ) -> None:
         account = self._account(kind, place, note, stack)
         account.born += times
@@ -187,8 +197,11 @@ class Ledger:
 
     def _died(self, ref: Any) -> None:
         life = self._living.pop(id(ref), None)
-        if life is not None:
-            self._settle(life)
+        if life is None:
+            return
+        self._settle(life)
+        if life.thing:  # in a cycle the reference goes before `__del__`, whose close comes too late to be counted
+            self._account(life.account.key.kind + "_dropped", life.account.key.site, "", ()).born += 1
 
     def _settle(self, life: _Life) -> None:
         account = life.account

@@ -1,4 +1,5 @@
 """What the process holds: resident, malloc in use and kept, Python's own. What can't be read is None, and says why."""
+
 from __future__ import annotations
 
 import ctypes
@@ -28,27 +29,29 @@ class Memory(NamedTuple):
 PYTHON_BLOCK_BYTES = 90  # a mean block of pymalloc, as measured over the cases
 
 
+_FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+
+
 class _Mallinfo2(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t) for name in (
-        "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split())]  # fmt: skip
+    _fields_ = [(name, ctypes.c_size_t) for name in _FIELDS]
 
 
 class _Mallinfo(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_int) for name, _ in _Mallinfo2._fields_]
+    _fields_ = [(name, ctypes.c_int) for name in _FIELDS]
 
 
 def _mallinfo() -> Tuple[Optional[Callable[[], Any]], str]:
     try:
         libc = ctypes.CDLL(None)
     except (OSError, TypeError) as error:
-        return None, "no C library can be opened: %s" % error
+        return None, "malloc in use is not known: no C library can be opened (%s)" % error
     for name, result in (("mallinfo2", _Mallinfo2), ("mallinfo", _Mallinfo)):
         function = getattr(libc, name, None)
         if function is not None:
             function.restype = result
             function.argtypes = []
             return function, ""
-    return None, "this C library has no mallinfo (musl, macOS)"
+    return None, "malloc in use is not known: this C library has no mallinfo (musl, macOS)"
 
 
 class Process:
@@ -57,11 +60,14 @@ class Process:
     def __init__(self, proc: str = "/proc") -> None:
         self._path = os.path.join(proc, "self", "statm")
         self._statm = -1
-        self.off = ""
-        self._mallinfo, why = _mallinfo()
-        if why:
-            self.off = "malloc in use is not known: " + why
+        self._mallinfo, self._no_mallinfo = _mallinfo()
+        self._no_statm = ""
         self.open()
+
+    @property
+    def off(self) -> str:
+        """What can't be read here, and why; empty where all can."""
+        return "; ".join(filter(None, (self._no_statm, self._no_mallinfo)))
 
     def open(self) -> None:
         """Open the file anew: in a forked child the old one still speaks of the parent."""
@@ -69,7 +75,7 @@ class Process:
         try:
             self._statm = os.open(self._path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         except OSError as error:
-            self.off = "resident memory is not known: %s" % error
+            self._no_statm = "resident memory is not known: %s" % error
 
     def close(self) -> None:
         """Give the file descriptor back."""

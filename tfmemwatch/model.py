@@ -1,4 +1,5 @@
 """The values that flow: a site, a finding, what a probe reads. Plain, and without TensorFlow."""
+
 from __future__ import annotations
 
 from typing import NamedTuple, Tuple
@@ -57,7 +58,7 @@ class Finding(NamedTuple):
     kind: str
     site: Site
     since: float  # step of the block, or seconds since the watch began
-    count: int  # how many more there are than when it began
+    grown: int  # how many more there are than when it began
     rate: float  # how many more in a step, or in an hour
     per: str  # "step" or "hour"
     bytes: int  # retained so far, as far as known
@@ -77,7 +78,7 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         parts = ["%s: %s" % (self.site.short, self.cause)]
-        parts.append("+%s in all%s" % (count_of(self.count), self._pace()))
+        parts.append("+%s in all%s" % (count_of(self.grown), self._pace()))
         if self.bytes >= 1024:
             parts.append("%s kept" % size_of(self.bytes))
         if self.holder:
@@ -106,7 +107,5 @@ def size_of(number: float) -> str:
 def count_of(number: float) -> str:
     """A count as a person says it: `57`, `0.25`, `12,000`."""
     if number >= 1000:
-        return format(int(round(number)), ",")
+        return format(round(number), ",")
     return "%.3g" % number
-
-

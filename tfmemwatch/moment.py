@@ -1,4 +1,5 @@
 """Everything that is counted, at one moment; and what has changed since."""
+
 from __future__ import annotations
 
 import time
@@ -22,7 +23,7 @@ class Snapshot(NamedTuple):
         """How many things of a kind there were."""
         return sum(tally.alive for key, tally in self.tallies.items() if key.kind == kind)
 
-    def diff(self, earlier: "Snapshot") -> "Diff":
+    def diff(self, earlier: Snapshot) -> Diff:
         """What has changed since an earlier one."""
         return Diff(earlier, self)
 

@@ -1,4 +1,5 @@
 """The one place that puts the parts together."""
+
 from __future__ import annotations
 
 import sys
@@ -16,15 +17,15 @@ from .inquiry import Pace
 from .ledger import Ledger
 from .memory import Memory, Process
 from .model import Finding, Site
+from .moment import Snapshot
 from .operations import Operations
 from .outputs import log
-from .patch import on_import
+from .patch import no_longer, on_import
 from .probes import PROBES, datasets, tapes
 from .probes.models import Calls, Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
 from .sampler import Sampler
-from .moment import Snapshot
 
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024)
 
@@ -43,6 +44,7 @@ class Watch:
         self.operations = Operations(self.scene)
         self.tensorflow_before_fork = False
         self._sampler: Optional[Sampler] = None
+        self._hook: Any = None
         self._running = False
         self._installed = False
         self._lock = threading.RLock()  # of starting, stopping and looking; never taken by a hook
@@ -60,8 +62,9 @@ class Watch:
         with self._lock:
             self._running = True
             fork.in_child(self._start_afresh)
+            self._hook = weakref.WeakMethod(self._imported)
             for name in ("tensorflow", "keras", "tf_keras"):
-                on_import(name, weakref.WeakMethod(self._imported))
+                on_import(name, self._hook)
             self._imported()
             if not self._installed:
                 guard.logger.info("tfmemwatch waits for TensorFlow to be imported")
@@ -72,9 +75,8 @@ class Watch:
     def stop(self) -> None:
         """Put everything back; what is already counted can still be read."""
         self._running = False
-        sampler, self._sampler = self._sampler, None
-        if sampler is not None:
-            sampler.stop()
+        self.stop_sampling()
+        no_longer(self._hook)
         with self._lock:
             self._examiner.stop()
             for probe in reversed(self.probes):

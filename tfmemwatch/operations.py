@@ -1,4 +1,5 @@
 """Eager operations, for a short while on request: which line's calls leave memory in use behind."""
+
 from __future__ import annotations
 
 import sys
@@ -60,7 +61,11 @@ class Operations:
         self._left, self._began = _MOST_CALLS, time.perf_counter()
         if self._patches:
             return
-        doors = (("fast_path", self._note_fast), ("slow_path", self._note_slow), ("to_eager", self._note_convert))
+        doors = (
+            ("fast_path", self._note_fast),
+            ("slow_path", self._note_slow),
+            ("to_eager", self._note_convert),
+        )
         for what, note in doors:
             if tfapi.has(what):
                 place = tfapi.find(what)
@@ -95,7 +100,16 @@ class Operations:
     def read(self) -> List[Operation]:
         """What was seen since the window was opened, the heaviest first."""
         rows = [
-            Operation(at, name, seen.calls, seen.output, seen.kept, len(seen.signatures), len(seen.numbers), seen.is_function)
+            Operation(
+                at,
+                name,
+                seen.calls,
+                seen.output,
+                seen.kept,
+                len(seen.signatures),
+                len(seen.numbers),
+                seen.is_function,
+            )
             for (at, name), seen in list(self._seen.items())
         ]
         return sorted(rows, key=lambda row: -row.kept_bytes)
@@ -143,9 +157,7 @@ class Operations:
         if type(args[0]) in (int, float):
             self._note("a conversion to a tensor", kept, output, (), (args[0],), False)
 
-    def _note(
-        self, name: str, kept: int, output: int, signature: Hashable, numbers: Any, is_function: bool
-    ) -> None:
+    def _note(self, name: str, kept: int, output: int, signature: Hashable, numbers: Any, is_function: bool) -> None:
         key = (site.here(sys._getframe(3)), name)
         seen = self._seen.get(key)
         if seen is None:

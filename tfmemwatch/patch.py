@@ -1,12 +1,14 @@
 """Wrap one attribute, and put it back."""
+
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
 import weakref
-from types import FunctionType
-from typing import Any, Callable, List
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, Callable, Dict, List
 
 import wrapt
 
@@ -28,15 +30,28 @@ class Patch:
         self.is_live = True
         self.original = vars(holder).get(attribute, _ABSENT)  # as it stands there, a descriptor where it is one
         target = getattr(holder, attribute) if self.original is _ABSENT else self.original
-        is_plain = isinstance(target, FunctionType) or inspect.isbuiltin(target)
-        inner = self._inherited if self.original is _ABSENT and inspect.isclass(holder) else target
+        is_plain = type(target) in (
+            FunctionType,
+            BuiltinFunctionType,
+        )  # a proxy of another library says it is one too
+        is_inherited = self.original is _ABSENT and inspect.isclass(holder)
+        inner = self._inherited if is_inherited else target
         self.seam: Any = _like(make(inner, self), target) if is_plain else self._through_wrapt(target, make)
+        if is_inherited and is_plain:
+            self.seam.__module__ = holder.__module__  # so that it pickles by the name under which it stands
+            self.seam.__qualname__ = "%s.%s" % (holder.__qualname__, attribute)
         _PATCHES[id(self.seam)] = self
         setattr(holder, attribute, self.seam)
 
-    def _inherited(self, *args: Any, **kwargs: Any) -> Any:
-        """What the class would have inherited, for this very instance: its own bases may come in between."""
-        return getattr(super(self.holder, args[0]), self.attribute)(*args[1:], **kwargs)
+    @property
+    def _inherited(self) -> Callable[..., Any]:
+        """What the class would have inherited, for the very instance: its own bases may come in between."""
+        holder, attribute = self.holder, self.attribute
+
+        def inherited(*args: Any, **kwargs: Any) -> Any:
+            return getattr(super(holder, args[0]), attribute)(*args[1:], **kwargs)
+
+        return inherited
 
     def _through_wrapt(self, target: Any, make: Make) -> Any:
         def wrapper(wrapped: Callable[..., Any], instance: Any, args: Any, kwargs: Any) -> Any:
@@ -63,18 +78,22 @@ class Patch:
 
 
 # By the id of their seam, for as long as one stands somewhere: a seam keeps its patch alive.
-_PATCHES: "weakref.WeakValueDictionary[int, Patch]" = weakref.WeakValueDictionary()
+_PATCHES: weakref.WeakValueDictionary[int, Patch] = weakref.WeakValueDictionary()
 
 
 def _like(seam: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
     """Give a seam the looks of what it replaces."""
     functools.update_wrapper(seam, original)
-    try:
-        seam.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        pass  # a builtin may have none
+    if not hasattr(original, "__wrapped__"):  # else `inspect` looks through it, as it did before
+        with contextlib.suppress(TypeError, ValueError):  # a builtin may have none
+            seam.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
     seam.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph's own mark for what it may call as it is
     return seam
+
+
+def where_defined(kind: type, attribute: str) -> type:
+    """The class in whose body an attribute stands: a seam put there is seen by all who compare it."""
+    return next((base for base in kind.__mro__ if attribute in vars(base)), kind)
 
 
 def undo_all(patches: List[Patch]) -> None:
@@ -83,21 +102,35 @@ def undo_all(patches: List[Patch]) -> None:
         patches.pop().undo()
 
 
+_waiting: Dict[str, List[Callable[[], Any]]] = {}  # by module; weak references to who wants to hear of its import
+
+
 def on_import(name: str, listener: Callable[[], Any]) -> None:
     """Call what a weak reference leads to once a module has been imported; nothing if that has gone by then.
 
-    wrapt has no way to take such a hook back; one whose owner has gone does nothing.
+    wrapt has no way to take a hook back: there is one for each name, for good, and those who wait come and go.
     """
     if name in sys.modules:
         return
+    is_new = name not in _waiting
+    others = [other for other in _waiting.get(name, ()) if other() is not None]
+    _waiting[name] = [*others, listener]
+    if is_new:
+        wrapt.register_post_import_hook(_imported, name)
 
-    def imported(module: Any) -> None:
-        _give_back_loader(module)
+
+def no_longer(listener: Callable[[], Any]) -> None:
+    """Take back what `on_import` was asked for."""
+    for name, listeners in _waiting.items():
+        _waiting[name] = [other for other in listeners if other != listener]
+
+
+def _imported(module: Any) -> None:
+    _give_back_loader(module)
+    for listener in _waiting.get(module.__name__, ()):
         method = listener()
         if method is not None:
             method(module)
-
-    wrapt.register_post_import_hook(imported, name)
 
 
 def _give_back_loader(module: Any) -> None:

@@ -1,4 +1,5 @@
 """The one thread: looks at regular times, and never in the way."""
+
 from __future__ import annotations
 
 import threading

@@ -1,4 +1,5 @@
 """Which line of the user's code did this."""
+
 from __future__ import annotations
 
 import os
@@ -7,7 +8,7 @@ import sys
 import sysconfig
 import tempfile
 from types import CodeType, FrameType
-from typing import Any, Dict, Iterable, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 
 from .model import UNKNOWN, Site
 
@@ -16,6 +17,7 @@ FRAMEWORKS = frozenset(
     "keras_preprocessing keras_applications wrapt tfmemwatch numpy".split()
 )
 PROJECT, _LIBRARY, _SKIP, _GENERATED = 0, 1, 2, 3
+_THEIRS = (PROJECT, _GENERATED)
 _MARK = "__autograph_generated_file"
 _TEMPORARY = re.compile(re.escape(tempfile.gettempdir() + os.sep) + r"tmp\w+\.py$")  # AutoGraph's in TensorFlow 1.15
 _DEEPEST = 400  # frames looked at; deeper stacks are recursion, and the answer is near the top
@@ -23,7 +25,11 @@ _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _STDLIB = tuple(
     os.path.realpath(path) + os.sep
-    for path in {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"], os.path.dirname(os.__file__)}
+    for path in {
+        sysconfig.get_paths()["stdlib"],
+        sysconfig.get_paths()["platstdlib"],
+        os.path.dirname(os.__file__),
+    }
 )
 
 
@@ -96,7 +102,7 @@ def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
         kind = known.get(file, -1)
         if kind < 0:
             kind = _class_of(file)
-        if kind == PROJECT or kind == _GENERATED:
+        if kind in _THEIRS:
             return frame
         if kind == _LIBRARY and library is None:
             library = frame
@@ -108,7 +114,7 @@ def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
 def of_frame(frame: FrameType) -> Site:
     """Where a frame stands, in the file that the user wrote."""
     code = frame.f_code
-    if classify(code.co_filename) == _GENERATED and "ag__" in frame.f_globals:
+    if _MARK in code.co_filename or (_TEMPORARY.match(code.co_filename) and "ag__" in frame.f_globals):
         return _original(frame) or here(frame.f_back)
     return Site(code.co_filename, frame.f_lineno, code.co_name)
 
@@ -139,7 +145,7 @@ def _mapped(origins: Dict[Any, Any], key: Tuple[str, int]) -> Optional[Site]:
 
 def stack(frame: Optional[FrameType] = None, most: int = 8) -> Tuple[Site, ...]:
     """The user's own lines on this thread's stack, innermost first."""
-    found = []
+    found: List[Site] = []
     at = user_frame(sys._getframe(1) if frame is None else frame)
     while at is not None and len(found) < most:
         found.append(of_frame(at))

@@ -1,4 +1,5 @@
 """Which line of the user's source puts things into a collection of a given name."""
+
 from __future__ import annotations
 
 import ast

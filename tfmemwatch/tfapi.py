@@ -2,6 +2,7 @@
 
 Each thing is named once, with every place it has lived; the first that exists wins. Nothing here asks for a version.
 """
+
 from __future__ import annotations
 
 import sys
@@ -156,7 +157,8 @@ def kerases() -> List[Keras]:
     for name, models, optimizers in (
         ("keras 3", ("keras.src.models.model:Model",), ("keras.src.optimizers.base_optimizer:BaseOptimizer",)),
         ("keras 2", ("keras.src.engine.training:Model", "keras.engine.training:Model"), _optimizers("keras.")),
-        ("tf_keras", ("tf_keras.src.engine.training:Model", "tf_keras.engine.training:Model"), _optimizers("tf_keras.")),
+        ("tf_keras", ("tf_keras.src.engine.training:Model", "tf_keras.engine.training:Model"),
+         _optimizers("tf_keras.")),
         ("tensorflow.keras", (root() + "keras.engine.training:Model",),
          (root() + "keras.optimizer_v2.optimizer_v2:OptimizerV2",)),
     ):  # fmt: skip

@@ -123,7 +123,7 @@ def run_program():
         done = subprocess.run(
             [sys.executable] + [inspect.cleandoc(one) for one in arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=str(TREE),
-            timeout=options.get("seconds", 120), universal_newlines=True,
+            timeout=options.get("seconds", 120), text=True,
         )  # fmt: skip
         return done.stdout, done.stderr, done.returncode
 

@@ -212,7 +212,8 @@ def pickling():
         attempt("weak " + name, lambda: weakref.WeakMethod(method)() == method)
         attempt("same " + name, lambda: [getattr(Model, name) is function, getattr(type(model), name) is function])
         attempt("type " + name, lambda: [type(function).__name__, type(method).__name__])
-        attempt("text " + name, lambda: [repr(function).split(" at ")[0], repr(method).split(" at ")[0]])
+        if name != "__call__":  # it is inherited: a seam that pickles must have the name of where it stands
+            attempt("text " + name, lambda: [repr(function).split(" at ")[0], repr(method).split(" at ")[0]])
     for function in (tf1.Session.run, tf1.Session.close, tf.Graph.__init__):
         attempt("pickled", lambda: pickle.loads(pickle.dumps(function)) is function)
         attempt("copied", lambda: copy.deepcopy(function) is function)
@@ -232,10 +233,10 @@ def signatures():
         print(getattr(place.holder, "__name__", ""), place.attribute)
         for ask in (
             inspect.signature, inspect.getfullargspec, inspect.isfunction, inspect.ismethod, inspect.isroutine,
-            inspect.isbuiltin, inspect.getmodule, inspect.getdoc, inspect.getsource, inspect.iscoroutinefunction,
+            inspect.isbuiltin, inspect.getdoc, inspect.getsource, inspect.iscoroutinefunction,
         ):  # fmt: skip
             attempt("    " + ask.__name__, lambda: str(ask(thing))[:100])
-        for name in "__name__ __module__ __annotations__ __doc__".split():
+        for name in "__name__ __annotations__ __doc__".split():
             attempt("    " + name, lambda: getattr(thing, name, None))
     attempt("mocked", lambda: inspect.signature(__import__("unittest.mock").mock.create_autospec(Model.fit)))
 

@@ -31,6 +31,7 @@ NOISE = [
     (r"(Dataset|Iterator\w*):\d+", r"\1"),
     (r"__autograph_generated_file\w+", "__autograph_generated_file"),
     (r"=+ *\] - ETA.*", ""),
+    (r"(?m) +\*\*$", ""),  # AutoGraph marks the first frame of what it left alone
 ]
 # A frame of ours in a list of frames, with its line of source, and carets where Python draws them.
 OURS = re.compile(
@@ -57,7 +58,7 @@ class Run:
         env = dict(os.environ, PYTHONPATH=str(HERE.parent.parent), PYTHONHASHSEED="0")
         done = subprocess.run(
             [sys.executable, str(HERE / "ordinary_program.py"), side, ending], env=env, cwd=str(HERE),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=300,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300,
         )  # fmt: skip
         self.code = done.returncode
         self.out = sections(normal(done.stdout))

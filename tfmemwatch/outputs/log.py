@@ -1,4 +1,5 @@
 """Findings as warnings of the logger `tfmemwatch`."""
+
 from __future__ import annotations
 
 import logging

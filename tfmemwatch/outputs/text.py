@@ -1,4 +1,5 @@
 """A report that a person wants to read: what was found, made, freed and kept, by line."""
+
 from __future__ import annotations
 
 from typing import List, Mapping, Optional, Sequence, Tuple
@@ -33,7 +34,7 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
     for finding in findings:
         lines.append("  %s  %s" % (finding.kind, finding.site.short))
         lines.append("      %s" % finding.cause)
-        lines.append("      +%s%s%s" % (count_of(finding.count), _pace(finding), _kept(finding)))
+        lines.append("      +%s%s%s" % (count_of(finding.grown), _pace(finding), _kept(finding)))
         lines.append("      → %s" % finding.cure)
     return lines
 
@@ -57,13 +58,23 @@ def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
             rows.append((born - died, born, died, size, key))
     if not rows:
         return ["", "Nothing was made that is counted."]
-    lines = ["", "%-36s %-34s %8s %8s %8s" % ("Made, freed and still alive", "line", "made", "freed", "alive")]
+    lines = [
+        "",
+        "%-36s %-34s %8s %8s %8s" % ("Made, freed and still alive", "line", "made", "freed", "alive"),
+    ]
     rows.sort(key=lambda row: (-row[0], -row[1]))
     for alive, born, died, size, key in rows[: 3 * _MOST_LINES]:
         size_text = "  " + size_of(size) if size > 0 else ""
         lines.append(
             "  %-34s %-34s %8s %8s %8s%s"
-            % (BY_KIND[key.kind].title, key.site.short, count_of(born), count_of(died), "%+d" % alive, size_text)
+            % (
+                BY_KIND[key.kind].title,
+                key.site.short,
+                count_of(born),
+                count_of(died),
+                "%+d" % alive,
+                size_text,
+            )
         )
     if len(rows) > 3 * _MOST_LINES:
         lines.append("  … and %d more lines" % (len(rows) - 3 * _MOST_LINES))

@@ -1,9 +1,22 @@
 """One file for each way in which TensorFlow grows. A probe sees; it decides nothing."""
+
 from __future__ import annotations
 
 from typing import Dict, Tuple, Type
 
-from . import caches, datasets, gradients, graphs, models, pyfuncs, sessions, tapes, traces, variables, writers
+from . import (
+    caches,
+    datasets,
+    gradients,
+    graphs,
+    models,
+    pyfuncs,
+    sessions,
+    tapes,
+    traces,
+    variables,
+    writers,
+)
 from .scene import Probe
 
 PROBES: Tuple[Type[Probe], ...] = (

@@ -1,4 +1,5 @@
 """What fills TensorFlow's own caches without any Python object growing: seeds, queues, tables made anew."""
+
 from __future__ import annotations
 
 from typing import Any, Set, Tuple

@@ -1,4 +1,5 @@
 """Dataset iterators that are kept, and datasets that cache in memory whatever passes."""
+
 from __future__ import annotations
 
 from typing import Any, List, Tuple
@@ -6,7 +7,6 @@ from typing import Any, List, Tuple
 from .. import census, source, tfapi
 from ..model import Site
 from .scene import Probe
-
 
 _ENDLESS = 10**6  # elements from which on a cache in memory is no cache any more
 

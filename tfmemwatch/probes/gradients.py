@@ -1,4 +1,5 @@
 """Custom gradients: each trace registers its own for ever, and each entry pins the whole graph of its trace."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,6 +1,8 @@
 """Graphs that stay alive, and operations added to a graph after a session has already run it."""
+
 from __future__ import annotations
 
+import itertools
 import weakref
 from typing import Any, Callable, Dict, List, Set, Tuple
 
@@ -36,7 +38,8 @@ class Graphs(Probe):
         super().__init__(scene)
         self._ran: Dict[int, _Ran] = {}
         self._ran_ids: Set[int] = set()
-        self._runs = 0  # since the last reading; the clock by which operations are added
+        self._runs = itertools.count()  # runs of sessions: the clock by which operations are added
+        self._looked = self._counted = 0
 
     def install(self) -> None:
         self._func_graph = tfapi.find("func_graph").value
@@ -55,13 +58,13 @@ class Graphs(Probe):
             self.scene.born("graph", graph)
 
     def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-        ran = self._ran_ids
+        ran, runs, scene = self._ran_ids, self._runs, self.scene
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            self._runs += 1
-            graph = args[0]._graph
-            if id(graph) not in ran and patch.is_live:
-                self._first_run(graph)
+            if patch.is_live and scene.rank:
+                next(runs)
+                if id(args[0]._graph) not in ran:
+                    self._first_run(args[0]._graph)
             return original(*args, **kwargs)
 
         return run
@@ -74,9 +77,12 @@ class Graphs(Probe):
             guard.failed("graphs: run")
 
     def read(self) -> None:
-        runs, self._runs = self._runs, 0
-        if runs:
-            self.scene.ledger.happened("run", UNKNOWN, runs)
+        # A count in C that threads can share: to read it is to advance it, which is taken off again.
+        runs = next(self._runs) - self._looked
+        self._looked += 1
+        if runs > self._counted:
+            self.scene.ledger.happened("run", UNKNOWN, runs - self._counted)
+            self._counted = runs
         for key, ran in list(self._ran.items()):
             graph = ran.ref()
             if graph is None:

@@ -1,20 +1,27 @@
 """Models: made where, compiled where, called how often, and what each call left in memory."""
+
 from __future__ import annotations
 
 import sys
 import threading
 import weakref
+from types import FrameType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from .. import guard, tfapi
-from ..patch import Make, Patch
+from ..patch import Make, Patch, where_defined
 from .scene import Probe, Scene, quickly
 
 WHOLE_CALLS = ("predict", "fit", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
 _EVERY = 32  # of the short calls, how many share one reading of memory: a reading costs as much as the hook
 
 
-_INSIDE = ("sequential.py",)  # the functional model inside a sequential one is no model that anybody made
+_INSIDE = ("sequential.py",)
+
+
+def _is_inside(caller: FrameType, model: Any) -> bool:
+    """Whether this is the functional model inside a sequential one: no model that anybody made."""
+    return caller.f_code.co_filename.endswith(_INSIDE) and caller.f_locals.get("self") is not model
 
 
 class Calls(NamedTuple):
@@ -87,19 +94,21 @@ class Models(Probe):
 
     def _wrap_model(self, model: Any) -> None:
         self.patches.append(Patch(model, "__init__", self._made))
-        self.patches.append(Patch(model, "compile", quickly(self._compiled, "models: compile")))
-        self.patches.append(Patch(model, "__call__", self._call))
+        self.patches.append(Patch(model, "__call__", self._call))  # of models alone, though layers define it
+        compiled = quickly(self._compiled, "models: compile")
+        self.patches.append(Patch(where_defined(model, "compile"), "compile", compiled))
         for method in WHOLE_CALLS:
             if hasattr(model, method):
-                self.patches.append(Patch(model, method, self._whole(method)))
+                self.patches.append(Patch(where_defined(model, method), method, self._whole(method)))
 
     def _made(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """Before the constructor: what it makes comes after the model in every account."""
 
         def made(*args: Any, **kwargs: Any) -> None:
-            if patch.is_live and not sys._getframe(1).f_code.co_filename.endswith(_INSIDE):
+            if patch.is_live:
                 try:
-                    self.scene.born("model", args[0], makes=True)
+                    if not _is_inside(sys._getframe(1), args[0]):
+                        self.scene.born("model", args[0], makes=True)
                 except Exception:
                     guard.failed("models: made")
             original(*args, **kwargs)
@@ -130,7 +139,13 @@ class Models(Probe):
 
     def _call(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """The hot one: counts each call, and reads memory around one in `_EVERY`."""
-        local, hot, scene, symbolic, eagerly = self._local, self._hot, self.scene, self._symbolic, self._eagerly
+        local, hot, scene, symbolic, eagerly = (
+            self._local,
+            self._hot,
+            self.scene,
+            self._symbolic,
+            self._eagerly,
+        )
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if local.depth or not patch.is_live or not scene.rank:
@@ -203,3 +218,6 @@ class Models(Probe):
         """Every model that is alive, and how it has been called."""
         accounts = list(self._accounts.values())
         return [Calls(a.name.strip(), a.method, a.calls, a.measured, a.grown) for a in accounts]
+
+
+Models._outermost.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph may convert a seam, but not the probe

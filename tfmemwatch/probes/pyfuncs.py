@@ -1,4 +1,5 @@
 """Python functions that TensorFlow holds for py_function, numpy_function and from_generator."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """What every probe works with: where it writes down, how closely it looks, and its patches."""
+
 from __future__ import annotations
 
 import sys

@@ -1,4 +1,5 @@
 """Sessions: open now, closed, or collected without a close; and what they are asked to fetch."""
+
 from __future__ import annotations
 
 import sys

@@ -1,4 +1,5 @@
 """Gradient tapes that stay open, or are kept: they hold what every operation under them took and gave."""
+
 from __future__ import annotations
 
 import sys
@@ -10,7 +11,6 @@ from .. import census, source, tfapi
 from ..ledger import Place, site_of
 from ..model import Site
 from .scene import Probe, Scene
-
 
 _MOST_OPEN = 1000
 
@@ -72,5 +72,5 @@ class Tapes(Probe):
         """The tapes that are recording now, the oldest first."""
         self._purge()
         now = time.monotonic()
-        entries = sorted(list(self._open.values()), key=lambda entry: entry[2])
+        entries = sorted(self._open.values(), key=lambda entry: entry[2])
         return [OpenTape(site_of(at), now - since) for _, at, since in entries]

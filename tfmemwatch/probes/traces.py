@@ -1,4 +1,5 @@
 """Every trace of every tf.function: by line, first or again, what it took and what it left."""
+
 from __future__ import annotations
 
 import sys
@@ -73,7 +74,7 @@ class Traces(Probe):
 
         return trace
 
-    def _begin(self, args: tuple, kwargs: Dict[str, Any]) -> Optional[_Begin]:
+    def _begin(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[_Begin]:
         """What a trace is about to be of; nothing for the branch of a cond."""
         try:
             given = kwargs.get("func_graph", args[5] if len(args) > 5 else None)

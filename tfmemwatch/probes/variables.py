@@ -1,4 +1,5 @@
 """Variables: made where, alive, how large; and whether their names keep on being new."""
+
 from __future__ import annotations
 
 from typing import Any, Set, Tuple

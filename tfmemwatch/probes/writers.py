@@ -1,4 +1,5 @@
 """Summary writers that are never closed: each holds a thread and a file."""
+
 from __future__ import annotations
 
 import sys

@@ -1,0 +1,104 @@
+"""Datasets that remember, and iterators that are kept."""
+
+import numpy as np
+import tensorflow as tf
+from features import tensorflow_2, unique_datasets
+from pairs import HOLDERS, leak
+
+
+def numbers():
+    return tf.data.Dataset.range(10**6).map(lambda v: tf.fill((64,), tf.cast(v, tf.float32)))
+
+
+@leak("dataset_iterator")
+class IteratorPerClient:
+    """An iterator for each client, in a dict; cured by dropping those that left. tf#37653"""
+
+    def __init__(self):
+        self.dataset = numbers().batch(8)
+        self.iterators = {}
+
+    def batch_for(self, client):
+        if client not in self.iterators:
+            self.iterators[client] = iter(self.dataset)  # CULPRIT
+        return next(self.iterators[client])
+
+    def leaky(self, i):
+        self.batch_for(i)
+
+    def cured(self, i):
+        self.batch_for(i)
+        self.iterators.pop(i - 4, None)
+
+
+@leak("dataset_iterator", steps=300, needs=(tensorflow_2,))
+class CacheOfEndless:
+    """cache() on a stream that never repeats; cured by leaving it out. tf#27128"""
+
+    def __init__(self):
+        stream = tf.data.Dataset.range(10**9).map(lambda v: tf.fill((32, 32), tf.cast(v, tf.float32)))
+        self.cached = iter(stream.cache().batch(4))  # CULPRIT
+        self.plain = iter(stream.batch(4))
+
+    def leaky(self, i):
+        next(self.cached)
+
+    def cured(self, i):
+        next(self.plain)
+
+
+@leak("dataset_iterator", HOLDERS, needs=(tensorflow_2, unique_datasets))
+class UniqueOfEndless:
+    """unique() on ids that never end; cured by a window."""
+
+    def __init__(self):
+        ids = tf.data.Dataset.range(10**9)
+        ids = ids.map(lambda v: tf.strings.join([tf.strings.as_string(v), tf.constant("k" * 400)]))
+        self.unique = iter(ids.unique().batch(20))  # CULPRIT
+        self.plain = iter(ids.batch(20))
+
+    def leaky(self, i):
+        next(self.unique)
+
+    def cured(self, i):
+        next(self.plain)
+
+
+@leak("python_objects", needs=(tensorflow_2,))
+class GeneratorPerRound:
+    """from_generator() for each round leaves its functions registered; cured by building it once. tf#37653"""
+
+    def __init__(self):
+        self.once = self.rounds()
+
+    @staticmethod
+    def rows():
+        yield from range(5)
+
+    def rounds(self):
+        return tf.data.Dataset.from_generator(self.rows, output_signature=tf.TensorSpec((), tf.int32))  # CULPRIT
+
+    def leaky(self, i):
+        for _ in self.rounds():
+            pass
+
+    def cured(self, i):
+        for _ in self.once:
+            pass
+
+
+@leak("dataset_iterator", needs=(tensorflow_2,))
+class RoundsKept:
+    """A dataset and its iterator for each round, in a list; cured by keeping the result."""
+
+    def __init__(self):
+        self.dataset = tf.data.Dataset.from_tensor_slices(np.ones((8, 16), "float32")).batch(2)
+        self.rounds = []
+
+    def leaky(self, i):
+        iterator = iter(self.dataset)  # CULPRIT
+        next(iterator)
+        self.rounds.append(iterator)
+
+    def cured(self, i):
+        self.rounds.append(float(tf.reduce_sum(next(iter(self.dataset)))))

@@ -1,0 +1,55 @@
+"""What a pair is: one setup, a step that leaks and its cure; and which of them there are."""
+
+import ast
+import inspect
+from collections import namedtuple
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+
+# Eager execution is for ever switched on or off in a process: all modules of one mode share one.
+MODES = {
+    "eager": "functions variables models held caches datasets python_objects innocent".split(),
+    "graph": "graphs sessions innocent_graphs".split(),
+}
+
+# Steps until a leak must have its name, by how it is seen.
+COUNTED = 40  # an exact count grows by one a step
+OPERATIONS = 100  # memory rises; then the attributes and numbers that operations are given are watched
+HOLDERS = 180  # memory rises; then collections and tapes are watched, over a longer while
+
+Claim = namedtuple("Claim", "kind steps needs")
+Case = namedtuple("Case", "mode module name is_pair")
+
+
+def leak(kind, steps=COUNTED, needs=()):
+    """This class is a pair: `leaky` is named, by its kind and its line, within so many steps; `cured` is not."""
+
+    def claimed(pair):
+        pair.claim = Claim(kind, steps, needs)
+        return pair
+
+    return claimed
+
+
+def innocent(steps, needs=()):
+    """This class has one step, `cured`, that looks like a leak and is none."""
+    return leak("", steps, needs)
+
+
+def cases():
+    """All pairs and innocents, in the order of their files; read, not imported: that would load TensorFlow."""
+    for mode, modules in MODES.items():
+        for module in modules:
+            tree = ast.parse((FOLDER / (module + ".py")).read_text(encoding="utf-8"))
+            for node in tree.body:
+                marks = [mark.func.id for mark in getattr(node, "decorator_list", ()) if isinstance(mark, ast.Call)]
+                if "leak" in marks or "innocent" in marks:
+                    yield Case(mode, module, node.name, "leak" in marks)
+
+
+def culprit(pair):
+    """`file.py:7`, of the line in a pair that ends in CULPRIT."""
+    lines, first = inspect.getsourcelines(pair)
+    (found,) = [number for number, line in enumerate(lines, first) if line.rstrip().endswith("# CULPRIT")]
+    return "%s:%d" % (Path(inspect.getsourcefile(pair)).name, found)

@@ -1,0 +1,86 @@
+"""Python's own objects, kept by the program."""
+
+import numpy as np
+import tensorflow as tf
+from pairs import HOLDERS, leak
+
+RESPONSES = {}
+
+
+@leak("python_objects", HOLDERS)
+class Responses:
+    """A cache of arrays by the number of the request; cured by throwing the oldest out."""
+
+    def __init__(self):
+        self.x = tf.ones((4, 256))
+
+    def leaky(self, i):
+        RESPONSES[i] = tf.nn.softmax(self.x).numpy().copy()  # CULPRIT
+
+    def cured(self, i):
+        RESPONSES[i] = tf.nn.softmax(self.x).numpy().copy()
+        RESPONSES.pop(i - 32, None)
+
+    def end(self):
+        RESPONSES.clear()
+
+
+@leak("python_objects", HOLDERS)
+class Activations:
+    """Activations recorded as arrays, for a plot at the end; cured by a running mean."""
+
+    def __init__(self):
+        self.x, self.w = tf.ones((16, 32)), tf.ones((32, 64))
+        self.recorded = []
+        self.mean = np.zeros((16, 64), "float32")
+
+    def leaky(self, i):
+        hidden = tf.nn.relu(tf.matmul(self.x, self.w))
+        self.recorded.append(hidden.numpy().copy())  # CULPRIT
+
+    def cured(self, i):
+        hidden = tf.nn.relu(tf.matmul(self.x, self.w))
+        self.mean += (hidden.numpy() - self.mean) / (i + 1)
+
+
+@leak("python_objects", HOLDERS)
+class AuditTrail:
+    """Dicts of strings and lists for each request; cured by keeping the last few."""
+
+    def __init__(self):
+        self.x = tf.ones((4,))
+        self.audit = []
+
+    def entry(self, i):
+        return {
+            "id": "request-%d" % i,
+            "scores": [float(score) + i for score in tf.nn.softmax(self.x).numpy()],
+            "tags": {"tag-%d-%d" % (i, k): "value-%d-%d" % (i, k) for k in range(12)},
+        }
+
+    def leaky(self, i):
+        self.audit.append(self.entry(i))  # CULPRIT
+
+    def cured(self, i):
+        self.audit.append(self.entry(i))
+        del self.audit[:-16]
+
+
+@leak("python_objects", HOLDERS)
+class Vocabulary:
+    """Numbers for words that never repeat; cured by hashing them into buckets."""
+
+    def __init__(self):
+        self.table = tf.ones((100, 8))
+        self.vocabulary = {}
+
+    def words(self, i):
+        return ["token-%d-%d" % (i, k) for k in range(40)]
+
+    def leaky(self, i):
+        for word in self.words(i):
+            self.vocabulary[word] = len(self.vocabulary)  # CULPRIT
+        tf.gather(self.table, [0, 1])
+
+    def cured(self, i):
+        tf.gather(self.table, np.array([hash(word) % 100 for word in self.words(i)]))

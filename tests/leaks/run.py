@@ -1,0 +1,85 @@
+"""Run pairs in this process, all of one mode, and print what was named: a line of JSON for each side of each.
+
+    python run.py eager functions.NewShapes variables.History ...
+"""
+
+import gc
+import importlib
+import json
+import os
+import sys
+import time
+import traceback
+
+os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", TF_ENABLE_ONEDNN_OPTS="0")
+
+
+def main(mode, names):
+    import tensorflow as tf
+
+    if mode == "graph":
+        tf.compat.v1.disable_eager_execution()
+        # Variables as TensorFlow 1 programs have them; on TensorFlow 2 the others would be there as well.
+    else:
+        tf.compat.v1.enable_v2_behavior()
+    import features
+
+    for name in names:
+        module, pair_name = name.split(".")
+        pair = getattr(importlib.import_module(module), pair_name)
+        why_not = features.missing(pair.claim.needs)
+        for side in ("leaky", "cured"):
+            if not hasattr(pair, side):
+                continue
+            started = time.monotonic()
+            result = {"skipped": why_not} if why_not else outcome(tf, mode, pair, side)
+            tell(name=name, side=side, seconds=round(time.monotonic() - started, 2), **result)
+    from tfmemwatch import guard
+
+    tell(failures=guard.failures)
+
+
+def tell(**result):
+    print(json.dumps(result), flush=True)
+
+
+def outcome(tf, mode, pair, side):
+    """What one side of a pair came to: the error that ended it, or all that was named."""
+    import pairs
+
+    if mode == "graph":
+        tf.compat.v1.reset_default_graph()
+    gc.collect()
+    try:
+        state = pair()
+        try:
+            return dict(named(pair, side, state), wanted=[[pair.claim.kind, pair.claim.kind and pairs.culprit(pair)]])
+        finally:
+            getattr(state, "end", lambda: None)()
+    except Exception:
+        return {"error": traceback.format_exc()}
+
+
+def named(pair, side, state):
+    """Run one side under watch until something is named, or through all its steps."""
+    import tfmemwatch
+
+    getattr(state, "before_" + side, lambda: None)()
+    step = getattr(state, side)
+    with tfmemwatch.watch(pair.__name__, log=False) as block:
+        for number in range(pair.claim.steps):
+            step(number)
+            block.step()
+            if block.findings:
+                break
+    return {
+        "named": [[one.kind, "%s:%d" % (os.path.basename(one.site.file), one.site.line)] for one in block.findings],
+        "steps": block.steps,
+        "report": block.report() if block.findings else "",
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
+    sys.stdout.flush()
+    os._exit(0)  # what has leaked is slow to take down

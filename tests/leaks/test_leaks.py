@@ -1,0 +1,93 @@
+"""Each known leak is a pair: the leaky one is named by its kind and its line; its cure is silent.
+
+All pairs of one mode run in one process, for speed, each in a block of its own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pairs
+import pytest
+
+CASES = list(pairs.cases())
+PAIRS = [case for case in CASES if case.is_pair]
+TREE = pairs.FOLDER.parent.parent
+
+
+def full_name(case):
+    return "%s.%s" % (case.module, case.name)
+
+
+@pytest.fixture(scope="session")
+def outcomes(request):
+    """What all pairs that are tested in this run came to; both modes at the same time."""
+    asked = {
+        item.callspec.params["case"]
+        for item in request.session.items
+        if "case" in getattr(getattr(item, "callspec", None), "params", ())
+    }
+    modes = {mode: [full_name(case) for case in CASES if case in asked and case.mode == mode] for mode in pairs.MODES}
+    modes = {mode: names for mode, names in modes.items() if names}
+    with ThreadPoolExecutor(len(pairs.MODES)) as pool:
+        return dict(zip(modes, pool.map(outcomes_of, modes.keys(), modes.values())))
+
+
+def outcomes_of(mode, names):
+    """What the pairs of one mode came to, by name and side; and whether the watch itself failed, by ""."""
+    ran = subprocess.run(
+        [sys.executable, str(pairs.FOLDER / "run.py"), mode, *names],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=dict(os.environ, PYTHONPATH=str(TREE), PYTHONHASHSEED="0"), cwd=str(TREE),
+    )  # fmt: skip
+    lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+    told = {(line.get("name", ""), line.get("side", "")): line for line in lines}
+    return told, "exit code %d\n%s" % (ran.returncode, ran.stderr[-4000:])
+
+
+@pytest.fixture
+def outcome(outcomes):
+    """What one side of a pair came to; the test is skipped where the pair does not hold."""
+
+    def of(case, side):
+        told, end = outcomes[case.mode]
+        result = told.get((full_name(case), side))
+        if result is None:
+            pytest.fail("the process ended before its turn came: " + end)
+        if result.get("skipped"):
+            pytest.skip(result["skipped"])
+        if "error" in result:
+            pytest.fail(result["error"])
+        return result
+
+    return of
+
+
+@pytest.mark.parametrize("case", PAIRS, ids=full_name)
+def test_a_leak_is_named(case, outcome):
+    """One finding, of the right kind and at the marked line, in the steps it may take."""
+    leaky = outcome(case, "leaky")
+    assert leaky["named"] == leaky["wanted"], leaky["report"]
+
+
+@pytest.mark.parametrize("case", PAIRS, ids=full_name)
+def test_its_cure_is_silent(case, outcome):
+    """Nothing is said of the same program when it is cured."""
+    cured = outcome(case, "cured")
+    assert cured["named"] == [], cured["report"]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if not case.is_pair], ids=full_name)
+def test_the_innocent_is_not_accused(case, outcome):
+    """Nothing is said of a program that looks as if it leaked, or leaks too little to matter."""
+    innocent = outcome(case, "cured")
+    assert innocent["named"] == [], innocent["report"]
+
+
+@pytest.mark.parametrize("mode", pairs.MODES)
+def test_the_watch_never_failed(mode, outcomes):
+    """Not one error of the watch's own, contained as they are, while all pairs ran."""
+    told, end = outcomes[mode] if mode in outcomes else pytest.skip("none of its pairs are asked for")
+    assert told.get(("", ""), {}).get("failures", end) == {}
