@@ -70,7 +70,7 @@ def line_with(text):
 )
 def test_the_line_that_puts_something_in_is_found(program, name, text, function):
     """However the program spells it; reading, removing and making the collection is something else."""
-    (site,) = source.putting_into(name, [program])
+    ((site, _),) = source.putting_into(name, [program])
     assert (site.file, site.line, site.function) == (program, line_with(text), function)
 
 
@@ -85,7 +85,7 @@ def test_a_file_that_is_no_python_is_passed_over(tmp_path, program):
     broken = tmp_path / "broken.py"
     broken.write_text("%matplotlib inline\nresults.append(1)\n", encoding="utf-8")
     files = [str(broken), str(tmp_path / "gone.py"), program]
-    assert [site.file for site in source.putting_into("results", files)] == [program]
+    assert [line.site.file for line in source.putting_into("results", files)] == [program]
 
 
 def test_the_files_of_the_project_are_those_that_are_not_installed():

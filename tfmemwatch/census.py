@@ -34,6 +34,7 @@ class Holder(NamedTuple):
     module: str  # where its owner is defined, if known
     bound: Optional[int]  # how long it can grow, where it says so
     line: Optional[Tuple[str, int, str]]  # where its owner stands, for what is no name in the source
+    owners: Tuple[str, ...] = ()  # the classes of the object whose attribute it is, its bases last
 
 
 def everything(kinds: Set[type]) -> List[Any]:
@@ -292,8 +293,13 @@ def _named_by(referrer: Any, container: Any, bound: Optional[int], depth: int) -
     if isinstance(attributes, dict) and kind not in (list, tuple, type):
         for name, value in list(attributes.items()):
             if value is container:
-                return Holder((name,), "%s.%s" % (kind.__name__, name), kind.__module__, bound, None)
+                return _attribute(kind, name, bound)
     return None
+
+
+def _attribute(kind: type, name: str, bound: Optional[int]) -> Holder:
+    owners = tuple(base.__name__ for base in kind.__mro__)
+    return Holder((name,), "%s.%s" % (kind.__name__, name), kind.__module__, bound, None, owners)
 
 
 def _in_lru(wrapper: Any) -> Holder:
@@ -325,7 +331,7 @@ def _in_dict(owner: Dict[Any, Any], container: Any, bound: Optional[int], depth:
     for referrer in referrers(owner)[:_MOST_REFERRERS]:
         if getattr(referrer, "__dict__", None) is owner:
             kind = type(referrer)
-            return Holder((str(key),), "%s.%s" % (kind.__name__, key), kind.__module__, bound, None)
+            return _attribute(kind, str(key), bound)
     if depth == 0:
         outer = holder_of(owner, 1)
         if outer is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from . import census, source
 from .advice import advice
@@ -76,6 +76,11 @@ class _Container:
         return self.last - self.start
 
     @property
+    def bytes(self) -> float:
+        """About how much more it holds than when it was found."""
+        return self.grown * census.size_of_item(self.thing)
+
+    @property
     def is_ours_alone(self) -> bool:
         """The program has let go of it, so must we: one reference is this object's, one the question's."""
         return sys.getrefcount(self.thing) <= 2
@@ -143,6 +148,7 @@ class Inquiry:
         self._tensors = self._before.tensors
         self._containers = []
         self._looks = 0
+        self._window = _LOOKS_FOR_OPERATIONS
         self._rows: List[Operation] = []
         self._operations.open()
 
@@ -157,14 +163,19 @@ class Inquiry:
         if self._looks in (8, 24):
             self._find_containers()
         if self._looks == _LOOKS_FOR_OPERATIONS // 2:
+            rows = self._operations.read()
+            if not any(max(row.signatures, row.numbers) >= _LEAST_NEW for row in _functions_together(rows)):
+                self._window = _LOOKS_FOR_OBJECTS  # a slow program does little in so short a while
+        if self._looks == self._window // 2:
             self._outputs = {(row.site, row.name): row for row in self._operations.read()}
             rows = _functions_together(list(self._outputs.values()))
             self._half = {(row.site, row.name): row for row in rows}
             self._operations.go_on()
-        if self._looks == _LOOKS_FOR_OPERATIONS:
+        if self._looks == self._window:
             self._rows = self._operations.read()
             self._operations.close()
-            return self._judge_operations(now, read)
+            if self._judge_operations(now, read):
+                return True
         if self._looks == _LOOKS_FOR_OBJECTS // 2:
             gc.collect()
             self._middle = read()
@@ -196,7 +207,7 @@ class Inquiry:
     def _judge_operations(self, now: float, read: Callable[[], Memory]) -> bool:
         """Ever new attributes, numbers or shapes are exact: a short watch is enough."""
         grown, _ = self._grown(read)
-        if not self._is_material(8 * grown) or self._containers_grow():
+        if not self._is_material(8 * grown) or self._containers_hold(grown):
             return False  # an eighth will do: what is ever new is counted, not estimated
         for row in self._rows:
             if _growing_output(row, self._outputs.get((row.site, row.name))) >= 0.3 * grown:
@@ -211,8 +222,8 @@ class Inquiry:
                 return self._found(name, row.site, row.name, count, grown, now, 0.9)
         return False
 
-    def _containers_grow(self) -> bool:
-        return any(one.climbs * 4 >= self._looks for one in self._containers)
+    def _containers_hold(self, grown: float) -> bool:
+        return any(one.climbs * 4 >= self._looks and one.bytes >= 0.2 * grown for one in self._containers)
 
     def _judge_objects(self, now: float, read: Callable[[], Memory]) -> bool:
         grown, blocks = self._grown(read)
@@ -228,8 +239,8 @@ class Inquiry:
         )
 
     def _judge_containers(self, now: float, grown: float) -> bool:
-        for one in sorted(self._containers, key=lambda one: -one.grown * census.size_of_item(one.thing)):
-            if one.climbs * 8 < self._looks or one.grown * census.size_of_item(one.thing) < 0.1 * grown:
+        for one in sorted(self._containers, key=lambda one: -one.bytes):
+            if one.climbs * 8 < self._looks or one.bytes < 0.1 * grown:
                 continue
             holder = census.holder_of(one.thing)
             if holder is None or holder.bound is not None:
@@ -241,7 +252,7 @@ class Inquiry:
                 site = Site(*holder.line)
                 name = "tensor_cache" if tensors else name
             else:
-                site = line_for(holder) or UNKNOWN
+                site = line_for(holder, [row.site for row in self._rows]) or UNKNOWN
             if site is UNKNOWN and _is_framework(holder.module):
                 continue
             return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path)
@@ -351,14 +362,19 @@ def _goes_on(first_half: int, both: int) -> bool:
     return first_half >= _LEAST_NEW and both - first_half >= max(_LEAST_NEW, 0.6 * first_half)
 
 
-def line_for(holder: census.Holder) -> Optional[Site]:
-    """The line that fills a collection, looked for in the source of the module that owns it first."""
+def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]:
+    """The line that fills a collection: in the class that owns it, or near what was seen to run, or anywhere."""
     first = getattr(sys.modules.get(holder.module), "__file__", None)
     files = source.project_files([first] if first else [])
+    functions = {(site.file, site.function) for site in near}
     for name in holder.names:
         lines = source.putting_into(name, files)
+        lines.sort(key=lambda line: (
+            holder.owners.index(line.owner) if line.owner in holder.owners else len(holder.owners),
+            (line.site.file, line.site.function) not in functions,
+        ))  # fmt: skip
         if lines:
-            return lines[0]
+            return lines[0].site
     return None
 
 

@@ -92,6 +92,11 @@ def place(frame: Optional[FrameType], makes: bool = False) -> Union[Site, Tuple[
     return code, found.f_lineno
 
 
+def is_plain(code: CodeType, makes: bool) -> bool:
+    """Whether a frame of this code is surely a line of the user's project, and the one that is asked for."""
+    return _CLASS.get(code.co_filename) == PROJECT and not (makes and code.co_name == "__init__")
+
+
 def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
     """The innermost frame of the project; where there is none, of a library that uses TensorFlow."""
     library = None

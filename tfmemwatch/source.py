@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
-from typing import Any, Dict, Iterable, List, Optional, Set
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from .model import Site
 from .site import is_project
@@ -30,9 +30,16 @@ def project_files(first: Iterable[str] = ()) -> List[str]:
     return list(dict.fromkeys(files))[:_MOST_FILES]
 
 
-def putting_into(name: str, files: Iterable[str]) -> List[Site]:
+class Line(NamedTuple):
+    """A line, and the class in whose body it stands."""
+
+    site: Site
+    owner: str
+
+
+def putting_into(name: str, files: Iterable[str]) -> List[Line]:
     """The lines that put something into what is called `name`, in the order of the files."""
-    found: List[Site] = []
+    found: List[Line] = []
     for file in files:
         tree = _parsed(file, name)
         if tree is not None:
@@ -59,7 +66,7 @@ def calling(name: str, files: Iterable[str], plain: bool = False) -> List[Site]:
     found = []
     for file in files:
         tree = _parsed(file, name)
-        for function, node in _walk(tree, "<module>") if tree is not None else ():
+        for _, function, node in _walk(tree, "", "<module>") if tree is not None else ():
             if isinstance(node, ast.Call) and _called(node) == name and not (plain and (node.args or node.keywords)):
                 found.append(Site(file, node.lineno, function))
     return found
@@ -80,19 +87,21 @@ def _parsed(file: str, name: str = "") -> Optional[ast.AST]:
         return None
 
 
-def _in_tree(tree: ast.AST, name: str, file: str) -> Iterable[Site]:
+def _in_tree(tree: ast.AST, name: str, file: str) -> Iterable[Line]:
     lines: Set[int] = set()
-    for function, node in _walk(tree, "<module>"):
+    for owner, function, node in _walk(tree, "", "<module>"):
         if _puts(node, name) and node.lineno not in lines:
             lines.add(node.lineno)
-            yield Site(file, node.lineno, function)
+            yield Line(Site(file, node.lineno, function), owner)
 
 
-def _walk(node: ast.AST, function: str) -> Iterable[Any]:
+def _walk(node: ast.AST, owner: str, function: str) -> Iterable[Tuple[str, str, Any]]:
+    """Every node with the class and the function that it stands in."""
     for child in ast.iter_child_nodes(node):
+        outer = child.name if isinstance(child, ast.ClassDef) else owner
         inner = child.name if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) else function
-        yield inner, child
-        yield from _walk(child, inner)
+        yield outer, inner, child
+        yield from _walk(child, outer, inner)
 
 
 def _puts(node: ast.AST, name: str) -> bool:

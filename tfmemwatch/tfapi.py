@@ -45,6 +45,7 @@ PLACES: Dict[str, Tuple[str, ...]] = {
     "pyfuncs": ("~ops.script_ops:_py_funcs",),
     "iterator": ("~data.ops.iterator_ops:OwnedIterator.__init__", "~data.ops.iterator_ops:IteratorV2.__init__"),
     "cache_dataset": ("~data.ops.dataset_ops:DatasetV2.cache",),
+    "saved_model_load": ("~saved_model.load:load_partial",),
     "concrete_call": (
         _POLY + "concrete_function:ConcreteFunction.__call__",
         _POLY + "monomorphic_function:ConcreteFunction.__call__",
@@ -200,12 +201,11 @@ def versions() -> Dict[str, str]:
     return found
 
 
-def calls_since_trace(function: Any) -> int:
+def calls_since_trace(manager: Any, function: Any) -> int:
     """How often a tf.function was called since its last trace, that one included; 0 where it is not counted."""
-    if not has("tracing_detectors"):
+    if manager is None or function is None:
         return 0
-    detectors = getattr(find("tracing_detectors").value, "_detectors", {})
-    detector = detectors.get(getattr(function, "_key_for_call_stats", None))
+    detector = getattr(manager, "_detectors", {}).get(getattr(function, "_key_for_call_stats", None))
     calls = getattr(detector, "_calls_per_tracings", None)
     return int(calls[-1]) if calls else 0
 

@@ -122,7 +122,7 @@ def run_program():
         env = dict(os.environ, PYTHONPATH=str(TREE), PYTHONHASHSEED="0", TF_CPP_MIN_LOG_LEVEL="3")
         done = subprocess.run(
             [sys.executable] + [inspect.cleandoc(one) for one in arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=str(TREE),
+            capture_output=True, env=env, cwd=str(TREE),
             timeout=options.get("seconds", 120), text=True,
         )  # fmt: skip
         return done.stdout, done.stderr, done.returncode

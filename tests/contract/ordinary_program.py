@@ -1,7 +1,9 @@
 """An ordinary program, in sections: run bare and watched, it must print and fail the same.
 
-python ordinary_program.py bare|before|after ENDING [SECTION ...]: prints what it sees; each section is marked on stdout and stderr.
+python ordinary_program.py bare|before|after ENDING [SECTION ...]
+prints what it sees; each section is marked on stdout and stderr.
 """
+# ruff: noqa: B023, E402  (attempt() calls at once what it is given; the watch may come before TensorFlow)
 
 import copy
 import functools
@@ -194,7 +196,7 @@ def saved_model():
 
 
 def pickling():
-    x, y = data()
+    x, _y = data()
     model = sequential()
     model.compile("sgd", "mse")
     attempt("pickled model", lambda: pickle.loads(pickle.dumps(model)).predict(x, verbose=0))
@@ -219,6 +221,13 @@ def pickling():
         attempt("copied", lambda: copy.deepcopy(function) is function)
 
 
+def argspec(function):
+    """getfullargspec(), but for what is decorated: it does not look behind a decorator, and a seam is one more."""
+    if inspect.signature(function, follow_wrapped=False) != inspect.signature(function):
+        return "decorated"
+    return inspect.getfullargspec(function)
+
+
 def signatures():
     import tfmemwatch.tfapi
 
@@ -232,7 +241,7 @@ def signatures():
             continue
         print(getattr(place.holder, "__name__", ""), place.attribute)
         for ask in (
-            inspect.signature, inspect.getfullargspec, inspect.isfunction, inspect.ismethod, inspect.isroutine,
+            inspect.signature, argspec, inspect.isfunction, inspect.ismethod, inspect.isroutine,
             inspect.isbuiltin, inspect.getdoc, inspect.getsource, inspect.iscoroutinefunction,
         ):  # fmt: skip
             attempt("    " + ask.__name__, lambda: str(ask(thing))[:100])

@@ -94,13 +94,13 @@ def ways_to_trace(tf):
         "get_concrete_function": function.get_concrete_function,
         "shapes": lambda number: signed(tf.ones(number + 1)),
         "dtypes": lambda number: signed(tf.cast(1, [tf.int32, tf.int64, tf.float32, tf.float64][number])),
-        "get_concrete_function_of_specs": lambda number: signed.get_concrete_function(tf.TensorSpec([number], tf.int32)),
+        "concrete_function_of_specs": lambda number: signed.get_concrete_function(tf.TensorSpec([number], tf.int32)),
     }
 
 
 @pytest.mark.parametrize(
     "way",
-    "method lambda partial partial_of_function get_concrete_function shapes dtypes get_concrete_function_of_specs".split(),
+    "method lambda partial partial_of_function get_concrete_function shapes dtypes concrete_function_of_specs".split(),
 )
 def test_all_ways_of_tracing_are_seen(tf, counts, way):
     """Methods, lambdas, partials, get_concrete_function: four signatures are four traces."""
@@ -118,7 +118,7 @@ def test_branches_and_loops_are_no_traces(tf, counts):
         if tf.reduce_sum(x) > 0:
             x = x + 1
         for _ in tf.range(3):
-            x = tf.cond(tf.reduce_sum(x) > 1, lambda: x * 2, lambda: x)
+            x = tf.cond(tf.reduce_sum(x) > 1, lambda: x * 2, lambda: x)  # noqa: B023
         x = tf.map_fn(lambda one: one + 1, x)
         return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y + 1), [0, x])
 
@@ -370,7 +370,7 @@ def test_operations_go_with_their_graph(tf, counts):
 
 
 def model_of(tf, *layers):
-    return tf.keras.Sequential([tf.keras.layers.InputLayer((2,))] + list(layers))
+    return tf.keras.Sequential([tf.keras.layers.InputLayer((2,)), *list(layers)])
 
 
 def calls(watch):
@@ -539,9 +539,7 @@ def registered_for_python():
     return tfapi.find("pyfuncs").value.size()
 
 
-def test_functions_for_python_live_as_long_as_their_graph(tf, counts):
-    """What numpy_function holds is alive with the tf.function that calls it."""
-
+def doubling(tf):
     def double(x):
         return np.float32(x * 2)
 
@@ -549,10 +547,16 @@ def test_functions_for_python_live_as_long_as_their_graph(tf, counts):
     def step(x):
         return tf.numpy_function(double, [x], tf.float32)  # for Python
 
+    return step
+
+
+def test_functions_for_python_live_as_long_as_their_graph(tf, counts):
+    """What numpy_function holds is alive with the tf.function that calls it."""
+    step = doubling(tf)
     before = registered_for_python()
     assert float(step(tf.constant(2.0))) == 4.0
     assert counts.made("pyfunc", "for Python") == counts.alive("pyfunc") == registered_for_python() - before == 1
-    del step, double
+    del step
     assert counts.alive("pyfunc") == registered_for_python() - before
 
 

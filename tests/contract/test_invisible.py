@@ -35,7 +35,8 @@ NOISE = [
 ]
 # A frame of ours in a list of frames, with its line of source, and carets where Python draws them.
 OURS = re.compile(
-    r'^ *(?:File ")?[^"\n]*/tfmemwatch/(?:probes|patch|operations)[^\n]*\.py"?[:,][^\n]*\n[^\n]*\n(?: *[~^]+ *\n)?', re.M
+    r'^ *(?:File ")?[^"\n]*/tfmemwatch/(?:probes|patch|operations)[^\n]*\.py"?[:,][^\n]*\n[^\n]*\n(?: *[~^]+ *\n)?',
+    re.M,
 )
 
 
@@ -58,7 +59,7 @@ class Run:
         env = dict(os.environ, PYTHONPATH=str(HERE.parent.parent), PYTHONHASHSEED="0")
         done = subprocess.run(
             [sys.executable, str(HERE / "ordinary_program.py"), side, ending], env=env, cwd=str(HERE),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300,
+            capture_output=True, text=True, timeout=300,
         )  # fmt: skip
         self.code = done.returncode
         self.out = sections(normal(done.stdout))
@@ -75,13 +76,13 @@ def watched(request):
     return Run(request.param, "uncaught")
 
 
-@pytest.mark.parametrize("section", SECTIONS + ["imports"])
+@pytest.mark.parametrize("section", [*SECTIONS, "imports"])
 def test_a_program_prints_the_same(bare, watched, section):
     """Standard output is the same, line for line: AutoGraph, SavedModel, pickling, signatures, errors, and the rest."""
     assert watched.out.get(section, "").splitlines() == bare.out.get(section, "").splitlines()
 
 
-@pytest.mark.parametrize("section", SECTIONS + ["imports"])
+@pytest.mark.parametrize("section", [*SECTIONS, "imports"])
 def test_a_program_complains_the_same(bare, watched, section):
     """Not one line more, less or other on stderr: warnings, deprecations with file and line, uncaught errors."""
     assert watched.err.get(section, "").splitlines() == bare.err.get(section, "").splitlines()

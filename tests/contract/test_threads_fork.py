@@ -105,7 +105,7 @@ FORKS = """
         gc.collect()
         print("child forgets", tfmemwatch.snapshot().alive("graph"), flush=True)
         print("child thread", [thread.name for thread in threading.enumerate()].count("tfmemwatch"), flush=True)
-        print("child reads its own memory", os.readlink("/proc/self") == str(os.getpid()), watch.memory().resident_bytes > 0)
+        print("child reads its own memory", watch.memory().resident_bytes > 0, flush=True)
         looks = watch._looks
         limit = time.monotonic() + 30
         while watch._looks < looks + 3 and time.monotonic() < limit:
@@ -128,7 +128,8 @@ FORKS = """
 """
 CHILD = [
     "parent True", "child empty 0", "child counts 2", "child forgets 0", "child thread 1",
-    "child reads its own memory True True", "child looks True", "child uninstalled 0", "child ended 0", "parent still True",
+    "child reads its own memory True", "child looks True", "child uninstalled 0", "child ended 0",
+    "parent still True",
 ]  # fmt: skip
 
 

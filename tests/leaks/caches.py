@@ -237,7 +237,7 @@ class PositionAsNumber:
             self.x + self.position.assign_add(1)
 
 
-@leak("cache", HOLDERS)
+@leak("live_tensors", HOLDERS)
 class MasksForEver:
     """lru_cache without a bound, by the number of the request; cured by a bound."""
 

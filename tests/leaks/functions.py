@@ -5,7 +5,7 @@ import functools
 
 import tensorflow as tf
 from features import gradients_are_kept
-from pairs import leak
+from pairs import KEPT, leak
 
 
 def encode(tokens):
@@ -176,7 +176,7 @@ class CustomGradients:
         self.compute_once(self.x)
 
 
-@leak("function_library", steps=60)
+@leak("function_library", KEPT)
 class TrialsKept:
     """Trials kept in a list, each with a function of its own; cured by keeping the score. tf#62854"""
 
@@ -207,7 +207,7 @@ class TrialsKept:
         self.results.append((score, trial.w.numpy()))
 
 
-@leak("function_library", steps=60)
+@leak("function_library", KEPT)
 class FunctionPerUser:
     """A function compiled for each user and kept in a dict; cured by one for all users."""
 
@@ -227,7 +227,7 @@ class FunctionPerUser:
         self.scorer_for("every user")(self.x)
 
 
-@leak("function_library", steps=60)
+@leak("function_library", KEPT)
 class WrappedLegacyCode:
     """wrap_function around old code for each request, kept; cured by wrapping it once."""
 

@@ -5,7 +5,7 @@ import queue
 import threading
 
 import tensorflow as tf
-from pairs import HOLDERS, leak
+from pairs import HOLDERS, KEPT, leak
 
 
 @leak("live_tensors", HOLDERS)
@@ -130,11 +130,11 @@ class Closures:
         self.x = tf.ones((16, 64))
 
     def on_epoch_end(self, function):
-        CALLBACKS.append(function)
+        CALLBACKS.append(function)  # CULPRIT
 
     def leaky(self, i):
         batch = self.x * 0.9
-        self.on_epoch_end(lambda: float(tf.reduce_mean(batch)))  # CULPRIT
+        self.on_epoch_end(lambda: float(tf.reduce_mean(batch)))
 
     def cured(self, i):
         batch = self.x * 0.9
@@ -263,7 +263,7 @@ class TapeAcrossYields:
         self.under_many.close()
 
 
-@leak("tape", steps=60)
+@leak("tape", KEPT)
 class TapesKept:
     """Persistent tapes kept for an analysis at the end; cured by keeping what it needs."""
 

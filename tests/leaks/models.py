@@ -54,23 +54,22 @@ class BuiltForEachCall:
 
 @leak("model_rebuild", needs=(named_kernels,))
 class FunctionalForEachTrial:
-    """A functional model for each trial; cured by clear_session(), which starts the names again."""
+    """A functional model for each trial, all with new names; cured by names that repeat."""
 
     def __init__(self):
         self.x = tf.ones((2, 8))
 
-    def build(self, units):
+    def build(self, units, names=(None, None)):
         inputs = tf.keras.Input((8,))
-        hidden = tf.keras.layers.Dense(units, activation="relu")(inputs)
-        outputs = tf.keras.layers.Dense(1)(hidden)
+        hidden = tf.keras.layers.Dense(units, activation="relu", name=names[0])(inputs)
+        outputs = tf.keras.layers.Dense(1, name=names[1])(hidden)
         return tf.keras.Model(inputs, outputs)  # CULPRIT
 
     def leaky(self, i):
         self.build(4 + i % 4)(self.x)
 
     def cured(self, i):
-        self.build(4 + i % 4)(self.x)
-        tf.keras.backend.clear_session()
+        self.build(4 + i % 4, names=("hidden", "outputs"))(self.x)
 
 
 @leak("model_rebuild")

@@ -15,6 +15,7 @@ MODES = {
 
 # Steps until a leak must have its name, by how it is seen.
 COUNTED = 40  # an exact count grows by one a step
+KEPT = 48  # as above; then the collection that keeps these things is looked for
 OPERATIONS = 100  # memory rises; then the attributes and numbers that operations are given are watched
 HOLDERS = 180  # memory rises; then collections and tapes are watched, over a longer while
 

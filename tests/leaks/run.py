@@ -15,13 +15,7 @@ os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", TF_ENABLE
 
 
 def main(mode, names):
-    import tensorflow as tf
-
-    if mode == "graph":
-        tf.compat.v1.disable_eager_execution()
-        # Variables as TensorFlow 1 programs have them; on TensorFlow 2 the others would be there as well.
-    else:
-        tf.compat.v1.enable_v2_behavior()
+    tf = tensorflow_in(mode)
     import features
 
     for name in names:
@@ -37,6 +31,22 @@ def main(mode, names):
     from tfmemwatch import guard
 
     tell(failures=guard.failures)
+
+
+def tensorflow_in(mode):
+    """TensorFlow, as it executes programs of this mode, for ever in this process."""
+    import tensorflow as tf
+
+    if mode == "graph":
+        tf.compat.v1.disable_eager_execution()
+    else:
+        tf.compat.v1.enable_v2_behavior()
+    return tf
+
+
+def found(findings):
+    """What of a finding a pair states: kind and line."""
+    return [[one.kind, "%s:%d" % (os.path.basename(one.site.file), one.site.line)] for one in findings]
 
 
 def tell(**result):
@@ -56,8 +66,18 @@ def outcome(tf, mode, pair, side):
             return dict(named(pair, side, state), wanted=[[pair.claim.kind, pair.claim.kind and pairs.culprit(pair)]])
         finally:
             getattr(state, "end", lambda: None)()
+            forget_gradients()
     except Exception:
         return {"error": traceback.format_exc()}
+
+
+def forget_gradients():
+    """Drop the graphs that custom gradients pin for ever: each collection in the pairs to come would visit them."""
+    from tensorflow.python.framework import ops
+
+    registry = getattr(getattr(ops, "gradient_registry", None), "_registry", {})
+    for name in [name for name in registry if name.startswith("CustomGradient-")]:
+        del registry[name]
 
 
 def named(pair, side, state):
@@ -73,7 +93,7 @@ def named(pair, side, state):
             if block.findings:
                 break
     return {
-        "named": [[one.kind, "%s:%d" % (os.path.basename(one.site.file), one.site.line)] for one in block.findings],
+        "named": found(block.findings),
         "steps": block.steps,
         "report": block.report() if block.findings else "",
     }

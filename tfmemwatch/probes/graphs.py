@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
-from typing import Any, Callable, Dict, List, Set, Tuple
+from typing import Any, Dict, List, Tuple
 
 from .. import guard, site, tfapi
 from ..model import UNKNOWN, Site
-from ..patch import Patch
 from .scene import Probe, Scene
 
 _MOST_SITES = 1000  # lines remembered for one graph
@@ -37,16 +35,16 @@ class Graphs(Probe):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._ran: Dict[int, _Ran] = {}
-        self._ran_ids: Set[int] = set()
-        self._runs = itertools.count()  # runs of sessions: the clock by which operations are added
+        self._ran_ids = scene.runs.seen
         self._looked = self._counted = 0
 
     def install(self) -> None:
         self._func_graph = tfapi.find("func_graph").value
         self.after_method("graph", self._made)
-        for what in ("session_run", "session_callable"):
-            if tfapi.has(what):
-                self.wrap(what, self._run)
+        self.scene.runs.first = self._first_run
+        self.scene.runs.share(self)
+        if tfapi.has("session_callable"):
+            self.after("session_callable", self._callable)
 
     def start_afresh(self) -> None:
         self._ran.clear()
@@ -57,17 +55,9 @@ class Graphs(Probe):
             self._forget(id(graph))
             self.scene.born("graph", graph)
 
-    def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-        ran, runs, scene = self._ran_ids, self._runs, self.scene
-
-        def run(*args: Any, **kwargs: Any) -> Any:
-            if patch.is_live and scene.rank:
-                next(runs)
-                if id(args[0]._graph) not in ran:
-                    self._first_run(args[0]._graph)
-            return original(*args, **kwargs)
-
-        return run
+    def _callable(self, result: Any, session: Any, *args: Any, **kwargs: Any) -> None:
+        if id(session._graph) not in self._ran_ids:
+            self._first_run(session._graph)
 
     def _first_run(self, graph: Any) -> None:
         try:
@@ -78,9 +68,9 @@ class Graphs(Probe):
 
     def read(self) -> None:
         # A count in C that threads can share: to read it is to advance it, which is taken off again.
-        runs = next(self._runs) - self._looked
+        runs = next(self.scene.runs.count) - self._looked
         self._looked += 1
-        if runs > self._counted:
+        if runs > self._counted and self.scene.rank:
             self.scene.ledger.happened("run", UNKNOWN, runs - self._counted)
             self._counted = runs
         for key, ran in list(self._ran.items()):

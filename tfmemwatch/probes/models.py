@@ -21,7 +21,14 @@ _INSIDE = ("sequential.py",)
 
 def _is_inside(caller: FrameType, model: Any) -> bool:
     """Whether this is the functional model inside a sequential one: no model that anybody made."""
-    return caller.f_code.co_filename.endswith(_INSIDE) and caller.f_locals.get("self") is not model
+    at: Optional[FrameType] = caller
+    for _ in range(4):  # its own constructors lie in between
+        if at is None:
+            return False
+        if at.f_code.co_filename.endswith(_INSIDE):
+            return at.f_locals.get("self") is not model
+        at = at.f_back
+    return False
 
 
 class Calls(NamedTuple):
@@ -75,6 +82,8 @@ class Models(Probe):
     def install(self) -> None:
         self._eagerly = tfapi.find("executing_eagerly").value
         self.install_keras()
+        if tfapi.has("saved_model_load"):
+            self.after("saved_model_load", self._loaded)
         if tfapi.has("concrete_call"):
             self.wrap("concrete_call", self._call)  # a signature of a SavedModel called as a function is a model call
 
@@ -115,6 +124,12 @@ class Models(Probe):
 
         return made
 
+    def _loaded(self, result: Any, *args: Any, **kwargs: Any) -> None:
+        """A SavedModel that is loaded is a model, whatever its class."""
+        root = result.get("root") if isinstance(result, dict) else None
+        if root is not None:
+            self.scene.born("model", root)
+
     def _compiled(self, model: Any) -> None:
         self.scene.happened("compile")
 
@@ -148,7 +163,7 @@ class Models(Probe):
         )
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if local.depth or not patch.is_live or not scene.rank:
+            if local.depth or not args or not patch.is_live or not scene.rank:
                 return original(*args, **kwargs)
             account = hot.get(id(args[0]))
             if account is None or not account.calls % _EVERY or type(args[-1]) in symbolic or not eagerly():
@@ -179,7 +194,7 @@ class Models(Probe):
 
         def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
             def whole(*args: Any, **kwargs: Any) -> Any:
-                if local.depth or not patch.is_live or not scene.rank:
+                if local.depth or not args or not patch.is_live or not scene.rank:
                     return original(*args, **kwargs)
                 return self._outermost(original, method, args, kwargs)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from types import FrameType
-from typing import Any, Callable, List, Optional, Tuple
+from types import CodeType, FrameType
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from .. import guard, site, tfapi
 from ..ledger import Ledger, Place
@@ -15,6 +16,50 @@ from ..patch import Make, Patch, undo_all
 RANK = {"off": 0, "counts": 1, "sites": 2, "stacks": 3}
 
 
+_LISTS = (list, tuple)
+
+
+class Runs:
+    """The one hook on `Session.run`, which two probes share: a second would cost as much as the first."""
+
+    def __init__(self) -> None:
+        self.count = itertools.count()  # in C: threads can share it
+        self.seen: Set[int] = set()  # graphs that have been run, by id
+        self.fetched: Dict[int, Dict[Any, Place]] = {}  # what open sessions were asked for, by id
+        self.first: Callable[[Any], None] = lambda graph: self.seen.add(id(graph))  # called with a graph's first run
+        self.new_fetch: Callable[[Dict[Any, Place], Any], None] = lambda fetched, fetches: None
+        self._owner: Optional[Probe] = None
+
+    def share(self, probe: Probe) -> None:
+        """Have the hook, through whichever probe comes first."""
+        if self._owner is None or not self._owner.patches:
+            self._owner = probe
+            probe.wrap("session_run", self._run)
+
+    def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
+        known, seen, count = self.fetched, self.seen, self.count
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if not args or not patch.is_live:
+                return original(*args, **kwargs)
+            try:
+                next(count)
+                if id(args[0]._graph) not in seen:
+                    self.first(args[0]._graph)
+                fetched = known.get(id(args[0]))
+                if fetched is None:  # opened before anyone watched
+                    fetched = known[id(args[0])] = {}
+                fetches: Any = args[1] if len(args) > 1 else kwargs.get("fetches")
+                key = tuple(map(id, fetches)) if type(fetches) in _LISTS else id(fetches)
+                if key not in fetched:
+                    self.new_fetch(fetched, fetches)
+            except Exception:
+                guard.failed("sessions: run")
+            return original(*args, **kwargs)
+
+        return run
+
+
 class Scene:
     """The ledger, the process and the level, shared by the probes of one watch."""
 
@@ -22,13 +67,40 @@ class Scene:
         self.ledger = ledger
         self.process = process
         self.rank = RANK[level]
+        self.runs = Runs()
+        self._ways: Dict[str, Tuple[int, Optional[CodeType]]] = {}  # by kind: frames up to the entry, and its code
 
-    def where(self, frame: FrameType, makes: bool = False) -> Tuple[Place, Tuple[Site, ...]]:
-        """The user's line that is running in a frame or above it, as far as the level wants it."""
+    def where(self, kind: str, makes: bool = False) -> Tuple[Place, Tuple[Site, ...]]:
+        """The user's line that called into TensorFlow, as far as the level wants it.
+
+        To walk a stack makes a frame object of each step. The way from a user's line to the hook for one kind of thing
+        is mostly the same: if the frame at which TensorFlow was entered last time is there again, the line is above it.
+        """
         rank = self.rank
         if rank < 2:
             return UNKNOWN, ()
+        if rank == 2:
+            depth, entry = self._ways.get(kind, (0, None))
+            if depth:
+                below = _frame_at(depth)
+                if below is not None and below.f_code is entry:
+                    user = below.f_back
+                    if user is not None and site.is_plain(user.f_code, makes):
+                        return (user.f_code, user.f_lineno), ()
+        frame = sys._getframe(1)
+        if rank == 2:
+            self._learn(kind, frame)
         return site.place(frame, makes), (site.stack(frame) if rank > 2 else ())
+
+    def _learn(self, kind: str, frame: FrameType) -> None:
+        user = site.user_frame(frame)
+        depth = 1
+        below: Optional[FrameType] = frame
+        while below is not None and below.f_back is not user:
+            below = below.f_back
+            depth += 1
+        if below is not None and user is not None:
+            self._ways[kind] = (depth, below.f_code)
 
     def born(
         self, kind: str, thing: Any, sizer: Optional[Callable[[Any], int]] = None, note: str = "",
@@ -36,14 +108,21 @@ class Scene:
     ) -> None:  # fmt: skip
         """Count a new thing at the line that made it."""
         if self.rank:
-            at, stack = self.where(sys._getframe(1), makes)
+            at, stack = self.where(kind, makes)
             self.ledger.born(kind, at, thing, sizer, note, stack, ends)
 
     def happened(self, kind: str, note: str = "") -> None:
         """Count an event at the line that caused it."""
         if self.rank:
-            at, stack = self.where(sys._getframe(1))
+            at, stack = self.where(kind)
             self.ledger.happened(kind, at, note=note, stack=stack)
+
+
+def _frame_at(depth: int) -> Optional[FrameType]:
+    try:
+        return sys._getframe(depth + 1)
+    except ValueError:
+        return None  # the stack is not as deep
 
 
 class Probe:
@@ -91,11 +170,11 @@ def quickly(note: Callable[[Any], None], where: str) -> Make:
     """Calls the original outside the guard, and the note on the instance inside it."""
 
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-        def seam(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(self, *args, **kwargs)
-            if patch.is_live:
+        def seam(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            if patch.is_live and args:
                 try:
-                    note(self)
+                    note(args[0])
                 except Exception:
                     guard.failed(where)
             return result

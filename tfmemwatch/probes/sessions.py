@@ -22,12 +22,13 @@ class Sessions(Probe):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        self._fetched: Dict[int, Dict[Hashable, Place]] = {}  # by id(session), while it is open
+        self._fetched = scene.runs.fetched
 
     def install(self) -> None:
         self.after_method("session", self._opened)
         self.wrap("session_close", self._close)
-        self.wrap("session_run", self._run)
+        self.scene.runs.new_fetch = self._new_fetch
+        self.scene.runs.share(self)
 
     def start_afresh(self) -> None:
         self._fetched.clear()
@@ -57,29 +58,12 @@ class Sessions(Probe):
             self.scene.ledger.undone("fetch", at, 1, _EXECUTOR_BYTES)
         self.scene.ledger.ended(session, "session_dropped" if _in_finalizer() else "session_closed")
 
-    def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-        known = self._fetched
-
-        def run(*args: Any, **kwargs: Any) -> Any:
-            fetched = known.get(id(args[0]))
-            if fetched is not None and patch.is_live:
-                try:
-                    fetches = args[1] if len(args) > 1 else kwargs.get("fetches")
-                    if id(fetches) not in fetched:
-                        key = _fetch_key(fetches)
-                        if key not in fetched:
-                            self._new_fetch(fetched, key)
-                except Exception:
-                    guard.failed("sessions: run")
-            return original(*args, **kwargs)
-
-        return run
-
-    def _new_fetch(self, fetched: Dict[Hashable, Place], key: Optional[Hashable]) -> None:
+    def _new_fetch(self, fetched: Dict[Hashable, Place], fetches: Any) -> None:
         """Each new list of fetches leaves a set of executors in the session, for as long as it is open."""
-        if key is None or len(fetched) >= _MOST_FETCHES or not self.scene.rank:
+        key = _fetch_key(fetches)
+        if key is None or key in fetched or len(fetched) >= _MOST_FETCHES or not self.scene.rank:
             return
-        at, stack = self.scene.where(sys._getframe(1))
+        at, stack = self.scene.where("fetch")
         fetched[key] = at
         self.scene.ledger.happened("fetch", at, size=_EXECUTOR_BYTES, stack=stack)
 
@@ -98,11 +82,8 @@ def _one(fetch: Any) -> Hashable:
 
 
 def _in_finalizer() -> bool:
-    frame = sys._getframe(2)
-    for _ in range(4):
-        if frame is None:
-            return False
-        if frame.f_code.co_name == "__del__":
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False
+    """Whether `close` was called by `__del__`: of the session itself, or through the close() of a subclass."""
+    caller = sys._getframe(3)
+    if caller.f_code.co_name == "close" and caller.f_back is not None:
+        caller = caller.f_back
+    return caller.f_code.co_name == "__del__"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import weakref
 from typing import Any, Dict, List, NamedTuple, Tuple
@@ -53,7 +52,7 @@ class Tapes(Probe):
         key = id(tape)
         if key in self._open or not self.scene.rank:
             return
-        at, stack = self.scene.where(sys._getframe(1))
+        at, stack = self.scene.where("tape")
         self.scene.ledger.born("tape", at, tape, None, "", stack)
         if len(self._open) >= _MOST_OPEN:
             self._purge()

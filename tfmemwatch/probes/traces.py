@@ -47,6 +47,7 @@ class Traces(Probe):
         self._traces: MutableMapping[Any, int] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
 
     def install(self) -> None:
+        self._detectors = tfapi.find("tracing_detectors").value if tfapi.has("tracing_detectors") else None
         self._plain_graph = tfapi.find("func_graph").value
         self.wrap("trace", self._trace)
 
@@ -113,7 +114,7 @@ class Traces(Probe):
         firsts = 2 if getattr(begin.owner, "_created_variables", None) else 1  # its first call traces it twice
         kind = "retrace" if again >= firsts else "trace"
         ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
-        calls = tfapi.calls_since_trace(begin.owner) if begin.owner is not None else 0
+        calls = tfapi.calls_since_trace(self._detectors, begin.owner)
         if calls:
             ledger.happened("call", begin.site, calls)
         if again == 0 and begin.owner is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Dict
 
 from .. import tfapi
@@ -39,7 +38,7 @@ class Writers(Probe):
     def _opened(self, writer: Any) -> None:
         """Its thread and its file outlive it: only a close ends them, not a collection."""
         if self.scene.rank and len(self._open) < _MOST_OPEN:
-            at, stack = self.scene.where(sys._getframe(1))
+            at, stack = self.scene.where("writer")
             self._open[id(writer)] = at
             self.scene.ledger.happened("writer", at, stack=stack)
 
