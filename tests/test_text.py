@@ -91,7 +91,7 @@ def test_a_finding_is_one_sentence_with_its_line():
     """As it stands in the log."""
     assert str(FINDING) == (
         "train.py:41 train_step(): the tf.function train_step is traced anew again and again; "
-        "+57 in all, 1 a step; 41.2 MB kept. Pass tensors."
+        "+57 so far, 1 a step; 41.2 MB kept. Pass tensors."
     )
 
 

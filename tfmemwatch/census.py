@@ -232,6 +232,15 @@ def _is_filled(cell: Any) -> bool:
         return False
 
 
+def is_kept(tensor: type, least: float) -> bool:
+    """Whether the largest tensor is at least so large, and held by more than the line that runs."""
+    tensors = everything({tensor})
+    if not tensors:
+        return False
+    largest = max(tensors, key=_size)
+    return _size(largest) >= least and any(one is not tensors for one in referrers(largest))
+
+
 def size_of_item(container: Any) -> float:
     """About how many bytes one more item costs."""
     found = items(container)

@@ -209,8 +209,9 @@ class Inquiry:
         grown, _ = self._grown(read)
         if not self._is_material(8 * grown) or self._containers_hold(grown):
             return False  # an eighth will do: what is ever new is counted, not estimated
-        for row in self._rows:
-            if _growing_output(row, self._outputs.get((row.site, row.name))) >= 0.3 * grown:
+        for row in self._rows if self._is_material(grown) else ():
+            larger = _growing_output(row, self._outputs.get((row.site, row.name)))
+            if larger >= 0.3 * grown and self._tensor is not None and census.is_kept(self._tensor, larger):
                 return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
         for row in _functions_together(self._rows):
             name = _operation_story(row, self._half.get((row.site, row.name)))
@@ -328,9 +329,11 @@ def _operation_story(row: Operation, half: Optional[Operation]) -> Optional[str]
         return None
     if _goes_on(half.numbers, row.numbers):
         return "scalar"
-    if _goes_on(half.signatures, row.signatures) and row.kept_bytes > 2000 * row.signatures:
-        return "executable" if row.is_function else "kernel"
-    return None
+    if not _goes_on(half.signatures, row.signatures) or row.kept_bytes <= 2000 * row.signatures:
+        return None
+    if row.is_function:  # ever new shapes cost an ordinary function nothing
+        return "executable" if row.is_compiled else None
+    return "kernel"
 
 
 def _growing_output(row: Operation, half: Optional[Operation]) -> float:
@@ -347,7 +350,7 @@ def _functions_together(rows: List[Operation]) -> List[Operation]:
     lines: Dict[Site, Operation] = {}
     others = []
     for row in rows:
-        if not row.is_function:
+        if not row.is_function or not row.is_compiled:
             others.append(row)
             continue
         one = lines.get(row.site)

@@ -78,7 +78,8 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         parts = ["%s: %s" % (self.site.short, self.cause)]
-        parts.append("+%s in all%s" % (count_of(self.grown), self._pace()))
+        if self.grown:
+            parts.append("+%s so far%s" % (count_of(self.grown), pace_of(self.rate, self.per)))
         if self.bytes >= 1024:
             parts.append("%s kept" % size_of(self.bytes))
         if self.holder:
@@ -90,11 +91,6 @@ class Finding(NamedTuple):
             text += " [%s]" % self.more
         return text
 
-    def _pace(self) -> str:
-        if not self.rate:
-            return ""
-        return ", %s a %s" % (count_of(self.rate), self.per)
-
 
 def size_of(number: float) -> str:
     """A number of bytes as a person says it: `41 MB`."""
@@ -102,6 +98,17 @@ def size_of(number: float) -> str:
         if abs(number) >= size:
             return "%.3g %s" % (number / size, unit)
     return "%d B" % number
+
+
+def pace_of(rate: float, per: str) -> str:
+    """A rate as a person says it, after a comma: `, 1 a step`, `, 82 a second`, `, 0.5 an hour`; nothing for 0."""
+    if not rate:
+        return ""
+    if per == "hour" and rate >= 7200:
+        rate, per = rate / 3600, "second"
+    elif per == "hour" and rate >= 120:
+        rate, per = rate / 60, "minute"
+    return ", %s %s %s" % (count_of(rate), "an" if per == "hour" else "a", per)
 
 
 def count_of(number: float) -> str:

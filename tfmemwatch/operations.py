@@ -28,6 +28,14 @@ class Operation(NamedTuple):
     numbers: int  # distinct Python numbers among the inputs
     is_function: bool
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it is a function that XLA compiles."""
+        try:
+            return self.is_function and tfapi.is_compiled(self.name)
+        except Exception:
+            return False  # it has gone by now
+
 
 class _Seen:
     __slots__ = ("calls", "is_function", "kept", "numbers", "output", "signatures")

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 import tempfile
 from types import CodeType, FrameType
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Union
 
 from .model import UNKNOWN, Site
 
@@ -42,7 +42,7 @@ def _package(file: str) -> str:
 
 def classify(file: str) -> int:
     """Whether a file is the user's project, a library of theirs, or machinery that they did not write."""
-    if _MARK in file or _TEMPORARY.match(file):
+    if _MARK in file:
         return _GENERATED
     if file.startswith("<"):
         return _SKIP if file.startswith(("<frozen", "<__array")) else PROJECT
@@ -57,6 +57,7 @@ def classify(file: str) -> int:
 
 
 _CLASS: Dict[str, int] = {}  # by file name: grows with the files of the program, not with its events
+_REWRITTEN: Set[str] = set()  # files that are, or in TensorFlow 1.15 may be, AutoGraph's copy of the user's code
 _MOST_FILES = 20000
 
 
@@ -64,6 +65,8 @@ def _class_of(file: str) -> int:
     kind = classify(file)
     if len(_CLASS) < _MOST_FILES:
         _CLASS[file] = kind
+        if kind == _GENERATED or _TEMPORARY.match(file):
+            _REWRITTEN.add(file)
     return kind
 
 
@@ -87,14 +90,15 @@ def place(frame: Optional[FrameType], makes: bool = False) -> Union[Site, Tuple[
             break
         found = outer
     code = found.f_code
-    if _CLASS.get(code.co_filename) == _GENERATED:
+    if code.co_filename in _REWRITTEN:
         return of_frame(found)
     return code, found.f_lineno
 
 
 def is_plain(code: CodeType, makes: bool) -> bool:
     """Whether a frame of this code is surely a line of the user's project, and the one that is asked for."""
-    return _CLASS.get(code.co_filename) == PROJECT and not (makes and code.co_name == "__init__")
+    file = code.co_filename
+    return _CLASS.get(file) == PROJECT and file not in _REWRITTEN and not (makes and code.co_name == "__init__")
 
 
 def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
@@ -119,9 +123,10 @@ def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
 def of_frame(frame: FrameType) -> Site:
     """Where a frame stands, in the file that the user wrote."""
     code = frame.f_code
-    if _MARK in code.co_filename or (_TEMPORARY.match(code.co_filename) and "ag__" in frame.f_globals):
-        return _original(frame) or here(frame.f_back)
-    return Site(code.co_filename, frame.f_lineno, code.co_name)
+    original = _original(frame) if code.co_filename in _REWRITTEN else None
+    if original is None and _MARK in code.co_filename:
+        return here(frame.f_back)
+    return original or Site(code.co_filename, frame.f_lineno, code.co_name)
 
 
 def _original(frame: FrameType) -> Optional[Site]:

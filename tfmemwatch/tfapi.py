@@ -165,7 +165,7 @@ def kerases() -> List[Keras]:
     ):  # fmt: skip
         model = next(filter(None, map(_loaded, models)), None)
         if model is not None and all(model is not other.model for other in found):
-            symbolic = tuple(filter(None, map(_loaded, _SYMBOLIC)))
+            symbolic = tuple(filter(None, map(_loaded, (*_SYMBOLIC, root() + "framework.ops:Tensor"))))
             found.append(Keras(name, model, tuple(filter(None, map(_loaded, optimizers))), symbolic))
     return found
 
@@ -208,6 +208,14 @@ def calls_since_trace(manager: Any, function: Any) -> int:
     detector = getattr(manager, "_detectors", {}).get(getattr(function, "_key_for_call_stats", None))
     calls = getattr(detector, "_calls_per_tracings", None)
     return int(calls[-1]) if calls else 0
+
+
+def is_compiled(function: str) -> bool:
+    """Whether a function of the runtime is compiled by XLA, for each shape that it is called with."""
+    if not has("context"):
+        return False
+    definition = find("context").value().get_function_def(function)
+    return any(definition.attr[name].b for name in ("_XlaMustCompile", "jit_compile") if name in definition.attr)
 
 
 def is_used() -> bool:

@@ -28,11 +28,6 @@ def named_kernels():
     return definition is not None and "debug_name" in [attribute.name for attribute in definition.attr]
 
 
-def large_kernels():
-    """a TensorFlow whose cached kernels weigh enough to be seen (the global seed of tf.random came with them)"""
-    return tensorflow_2()
-
-
 def gradients_are_kept():
     """a TensorFlow whose gradient registry pins the graph"""
     return named_kernels()
@@ -61,3 +56,8 @@ def jit_compile():
 def unique_datasets():
     """Dataset.unique()"""
     return hasattr(tf.data.Dataset, "unique")
+
+
+def freed_dataset_functions():
+    """a TensorFlow that frees the functions of a dataset (1.15 keeps them, eagerly)"""
+    return tensorflow_2()

@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 import tensorflow as tf
-from features import reduce_retracing, tensorflow_2
+from features import freed_dataset_functions, reduce_retracing, tensorflow_2
 from functions import doubled, encode
 from pairs import innocent
 
@@ -33,7 +33,7 @@ class Buckets:
         self.encode(tf.zeros((min(size for size in self.SIZES if size >= length), 16)))
 
 
-@innocent(steps=1500, needs=(reduce_retracing,))
+@innocent(steps=400, needs=(reduce_retracing,))
 class ShapesRelaxed:
     """Ever new shapes, and reduce_retracing: two traces, then a cache that fills. tf#124972"""
 
@@ -55,7 +55,7 @@ class VariableDropped:
         tape.gradient(loss, variable)
 
 
-@innocent(steps=600)
+@innocent(steps=300)
 class VariablesInCycles:
     """Modules that hold variables and themselves: the collector frees them. transformers#24146"""
 
@@ -198,8 +198,7 @@ class TensorReturned:
         self.x = tf.ones((1, 5))
 
     def predict(self):
-        prediction = self.model(self.x)
-        return prediction
+        return self.model(self.x)
 
     def cured(self, i):
         self.predict()
@@ -232,7 +231,7 @@ class TrainOnBatch:
         self.model.train_on_batch(x, x[:, :1])
 
 
-@innocent(steps=300)
+@innocent(steps=200, needs=(tensorflow_2,))
 class PyFunctionInFunction:
     """py_function in one function, under a tape. tf#35010"""
 
@@ -261,7 +260,7 @@ class TapePerStep:
         self.w.assign_sub(0.001 * (tape.gradient(loss, self.w) + 0.0 * tape.gradient(hidden, self.w)))
 
 
-@innocent(steps=800)
+@innocent(steps=400)
 class BoundedCache:
     """lru_cache(maxsize=128) of tables of random lengths: it fills, and stops. botorch#1650"""
 
@@ -310,7 +309,7 @@ class AssignedInEagerMode:
         self.model.set_weights(self.model.get_weights())
 
 
-@innocent(steps=300)
+@innocent(steps=150, needs=(freed_dataset_functions,))
 class MapRebuilt:
     """A small pipeline with a lambda for each request: 1 kB of native memory each. tf#20436"""
 
@@ -413,7 +412,7 @@ class WarmUp:
         self.encode(tf.zeros((1 + i % 30, 8)))
 
 
-@innocent(steps=700)
+@innocent(steps=400)
 class CacheThatFills:
     """A cache of answers that fills for two hundred steps, then evicts."""
 
@@ -427,7 +426,7 @@ class CacheThatFills:
             self.answers.popitem(last=False)
 
 
-@innocent(steps=400)
+@innocent(steps=300)
 class SawTooth:
     """Gradients gathered in a list and applied every fifty steps."""
 

@@ -1,6 +1,6 @@
 """Run one side of a pair under a watch that was installed first and knows of no steps; print what it found.
 
-    python left_on.py eager functions.NewShapes leaky 25
+python left_on.py eager functions.NewShapes leaky 25
 """
 
 import importlib

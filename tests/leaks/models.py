@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from features import keras_3, named_kernels, tensorflow_2
+from features import gradients_are_kept, keras_3, named_kernels, tensorflow_2
 from pairs import leak
 
 
@@ -16,7 +16,7 @@ def small_model():
     return model
 
 
-@leak("retrace", needs=(named_kernels,))
+@leak("retrace", needs=(gradients_are_kept,))
 class CompiledEachEpisode:
     """compile() before each fit(); cured by compiling once. keras#9151"""
 

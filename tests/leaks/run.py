@@ -1,6 +1,6 @@
 """Run pairs in this process, all of one mode, and print what was named: a line of JSON for each side of each.
 
-    python run.py eager functions.NewShapes variables.History ...
+python run.py eager functions.NewShapes variables.History ...
 """
 
 import gc

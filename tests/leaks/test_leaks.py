@@ -39,7 +39,7 @@ def outcomes_of(mode, names):
     """What the pairs of one mode came to, by name and side; and whether the watch itself failed, by ""."""
     ran = subprocess.run(
         [sys.executable, str(pairs.FOLDER / "run.py"), mode, *names],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        capture_output=True, text=True,
         env=dict(os.environ, PYTHONPATH=str(TREE), PYTHONHASHSEED="0"), cwd=str(TREE),
     )  # fmt: skip
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]

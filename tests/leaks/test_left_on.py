@@ -41,7 +41,7 @@ def outcome_of(mode, name, side):
     """What one side came to in its time."""
     ran = subprocess.run(
         [sys.executable, str(pairs.FOLDER / "left_on.py"), mode, name, side, str(SECONDS[side])],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+        capture_output=True, text=True,
         env=dict(os.environ, PYTHONPATH=str(TREE), PYTHONHASHSEED="0"), cwd=str(TREE),
     )  # fmt: skip
     told = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]

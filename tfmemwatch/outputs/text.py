@@ -6,7 +6,7 @@ from typing import List, Mapping, Optional, Sequence, Tuple
 
 from ..catalog import BY_KIND
 from ..memory import Memory
-from ..model import Finding, Key, Tally, count_of, size_of
+from ..model import Finding, Key, Tally, count_of, pace_of, size_of
 
 _MOST_LINES = 8
 _MADE = frozenset(BY_KIND) - {"trace", "retrace", "session_closed", "writer_closed"}  # told elsewhere
@@ -34,17 +34,15 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
     for finding in findings:
         lines.append("  %s  %s" % (finding.kind, finding.site.short))
         lines.append("      %s" % finding.cause)
-        lines.append("      +%s%s%s" % (count_of(finding.grown), _pace(finding), _kept(finding)))
+        lines.append("      %s" % _amount(finding))
         lines.append("      → %s" % finding.cure)
     return lines
 
 
-def _pace(finding: Finding) -> str:
-    return ", %s a %s" % (count_of(finding.rate), finding.per) if finding.rate else ""
-
-
-def _kept(finding: Finding) -> str:
-    return ", %s kept" % size_of(finding.bytes) if finding.bytes else ""
+def _amount(finding: Finding) -> str:
+    grown = "+%s%s" % (count_of(finding.grown), pace_of(finding.rate, finding.per)) if finding.grown else "growing"
+    kept = ", %s kept" % size_of(finding.bytes) if finding.bytes else ""
+    return grown + kept + (", held by " + finding.holder if finding.holder else "")
 
 
 def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
@@ -58,24 +56,15 @@ def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
             rows.append((born - died, born, died, size, key))
     if not rows:
         return ["", "Nothing was made that is counted."]
-    lines = [
-        "",
-        "%-36s %-34s %8s %8s %8s" % ("Made, freed and still alive", "line", "made", "freed", "alive"),
-    ]
     rows.sort(key=lambda row: (-row[0], -row[1]))
-    for alive, born, died, size, key in rows[: 3 * _MOST_LINES]:
-        size_text = "  " + size_of(size) if size > 0 else ""
-        lines.append(
-            "  %-34s %-34s %8s %8s %8s%s"
-            % (
-                BY_KIND[key.kind].title,
-                key.site.short,
-                count_of(born),
-                count_of(died),
-                "%+d" % alive,
-                size_text,
-            )
-        )
+    shown = rows[: 3 * _MOST_LINES]
+    wide = max(len(row[4].site.short) for row in shown)
+    layout = "%%-32s %%-%ds %%8s %%8s %%8s%%s" % wide
+    lines = ["", layout % ("Made, freed and still alive", "line", "made", "freed", "alive", "")]
+    for alive, born, died, size, key in shown:
+        title = "  " + BY_KIND[key.kind].title
+        weight = "  " + size_of(size) if size > 0 else ""
+        lines.append(layout % (title, key.site.short, count_of(born), count_of(died), "%+d" % alive, weight))
     if len(rows) > 3 * _MOST_LINES:
         lines.append("  … and %d more lines" % (len(rows) - 3 * _MOST_LINES))
     return lines
@@ -98,7 +87,7 @@ def _traces(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str
     for times, key, note, seconds, size in sorted(rows, key=lambda row: -row[0])[:_MOST_LINES]:
         word = "retraced" if key.kind == "retrace" else "traced"
         lines.append(
-            "  %-34s %s %s, %.2g s, %s  (%s)"
+            "  %s %s %s, %.2g s, %s  (%s)"
             % (key.site.short, word, count_of(times) + "×", seconds, size_of(size), note)
         )
     return lines

@@ -162,7 +162,7 @@ class Models(Probe):
             self._eagerly,
         )
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def counted(original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             if local.depth or not args or not patch.is_live or not scene.rank:
                 return original(*args, **kwargs)
             account = hot.get(id(args[0]))
@@ -174,6 +174,11 @@ class Models(Probe):
                 return original(*args, **kwargs)
             finally:
                 local.depth = 0
+
+        counted.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph may rewrite the seam, but not this
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return counted(original, args, kwargs)
 
         return call
 
@@ -206,10 +211,10 @@ class Models(Probe):
         self._entered += 1
         self._under_way += 1
         try:
-            if method == "__call__" and type(args[-1]) in self._symbolic:
-                method = "__call__ (symbolic)"
-            elif method == "__call__" and not self._eagerly():
+            if method == "__call__" and not self._eagerly():
                 method = "__call__ (traced)"
+            elif method == "__call__" and type(args[-1]) in self._symbolic:
+                method = "__call__ (symbolic)"
             account = self._account(args[0], method)
             account.calls += 1
             alone = self._under_way == 1
@@ -233,6 +238,3 @@ class Models(Probe):
         """Every model that is alive, and how it has been called."""
         accounts = list(self._accounts.values())
         return [Calls(a.name.strip(), a.method, a.calls, a.measured, a.grown) for a in accounts]
-
-
-Models._outermost.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph may convert a seam, but not the probe
