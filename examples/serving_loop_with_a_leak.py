@@ -3,6 +3,7 @@
 Two lines of it are tfmemwatch's. Every request is scored with a weight that is a Python number: an argument that is
 new each time, so TensorFlow traces the function anew for each request and keeps every trace.
 """
+
 from __future__ import annotations
 
 import logging

@@ -216,9 +216,7 @@ def total(rows: List[Row], column: str) -> int:
 def table(rows: List[Row]) -> str:
     lines = [COLUMNS, *([str(row.get(column, "")) for column in COLUMNS] for row in rows)]
     widths = [max(map(len, cells)) for cells in zip(*lines)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines
-    )
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
 
 
 if __name__ == "__main__":

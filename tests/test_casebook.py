@@ -74,12 +74,8 @@ def test_evidence_without_counts_is_known_by_its_story(cases):
 def test_findings_have_their_newest_numbers_surest_and_largest_first(cases):
     """One asks and gets what is so now."""
     small, large, sure = Site("a.py", 1, "f"), Site("b.py", 2, "f"), Site("c.py", 3, "f")
-    cases.update(
-        [draft(5, site=small, size=1), draft(5, site=large, size=9), draft(5, site=sure, confidence=1.0)]
-    )
-    cases.update(
-        [draft(6, site=small, size=1), draft(5, site=large, size=9), draft(5, site=sure, confidence=1.0)]
-    )
+    cases.update([draft(5, site=small, size=1), draft(5, site=large, size=9), draft(5, site=sure, confidence=1.0)])
+    cases.update([draft(6, site=small, size=1), draft(5, site=large, size=9), draft(5, site=sure, confidence=1.0)])
     assert [one.site for one in cases.findings] == [sure, large, small]
     assert cases.findings[-1].grown == 6
 

@@ -316,8 +316,7 @@ def test_too_little_to_matter_is_silent():
 
 def swing(days, per_day, leak=0.0):
     return [
-        1000 + 50 * math.sin(2 * math.pi * index / per_day) + leak * index / per_day
-        for index in range(days * per_day)
+        1000 + 50 * math.sin(2 * math.pi * index / per_day) + leak * index / per_day for index in range(days * per_day)
     ]
 
 
@@ -486,9 +485,7 @@ def size_of(thing, seen):
     if id(thing) in seen or isinstance(thing, type):
         return 0
     seen.add(id(thing))
-    held = [
-        getattr(thing, name, None) for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())
-    ]
+    held = [getattr(thing, name, None) for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
     if isinstance(thing, (list, tuple)):
         held.extend(thing)
     return sys.getsizeof(thing) + sum(size_of(each, seen) for each in held)

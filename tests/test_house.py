@@ -31,6 +31,11 @@ def test_every_probe_has_its_rows():
     assert files == {row.probe for row in catalog.ROWS}
 
 
+def test_the_readme_has_the_catalogue():
+    """The table of what is counted is the catalogue's own: `catalog.table()` prints it."""
+    assert catalog.table() in (TREE / "README.md").read_text(encoding="utf-8")
+
+
 def test_imports_point_down_the_pipeline(needs):
     """The import contracts in setup.cfg hold."""
     needs("importlinter")
@@ -54,8 +59,6 @@ def test_sources_are_valid_on_python_37():
 def test_nothing_names_a_machine():
     """No file holds somebody's path or package index: the project builds anywhere."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    names = (
-        subprocess.run(listed, cwd=str(TREE), stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
-    )
+    names = subprocess.run(listed, cwd=str(TREE), stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
     texts = {name: (TREE / name).read_text(encoding="utf-8") for name in names if (TREE / name).exists()}
     assert [name for name, text in texts.items() if A_MACHINE.search(text)] == []

@@ -43,9 +43,7 @@ def test_importing_takes_less_than_thirty_milliseconds():
 def test_importing_loads_nothing_heavy_and_starts_nothing():
     """Neither TensorFlow, nor prometheus_client, nor wrapt, nor psutil; no thread."""
     _, modules, threads = answer_of(LOADING)
-    assert (
-        packages(modules) & {"tensorflow", "keras", "prometheus_client", "wrapt", "psutil", "numpy"} == set()
-    )
+    assert packages(modules) & {"tensorflow", "keras", "prometheus_client", "wrapt", "psutil", "numpy"} == set()
     assert threads == 1
 
 

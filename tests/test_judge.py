@@ -77,9 +77,7 @@ def test_what_is_freed_again_is_no_leak(kind):
     assert judged(made(kind, died=1)) == []
 
 
-@pytest.mark.parametrize(
-    "kind", ["trace", "retrace", "compile", "session_closed", "session_dropped", "optimizer"]
-)
+@pytest.mark.parametrize("kind", ["trace", "retrace", "compile", "session_closed", "session_dropped", "optimizer"])
 def test_what_only_happens_is_no_leak(kind):
     """Traces, compilations and closed sessions keep nothing by themselves."""
     assert judged(made(kind)) == []
@@ -93,9 +91,7 @@ def test_a_leak_of_one_a_step_is_found_within_forty_steps():
 
 def test_a_retrace_and_its_graph_are_one_finding():
     """The traces, their graphs and their bytes are one story, told by the function's name."""
-    (finding,) = judged(
-        made("retrace", order=1, size=1000), made("function_graph", order=2, note="train_step")
-    )
+    (finding,) = judged(made("retrace", order=1, size=1000), made("function_graph", order=2, note="train_step"))
     assert (finding.kind, finding.site) == ("retrace", LOOP)
     assert "step" in finding.cause
     assert finding.bytes == 1000 * STEPS
@@ -138,9 +134,7 @@ def test_an_open_session_is_told_and_not_the_graph_it_brings():
 
 def test_a_closed_session_in_a_loop_that_leaves_its_graph_is_told_as_graph():
     """In the classic `with tf.Session()` loop the session is closed and the graph leaks."""
-    (finding,) = judged(
-        made("session", died=1), made("session_closed"), made("graph_op", INNER, each=3, size=4500)
-    )
+    (finding,) = judged(made("session", died=1), made("session_closed"), made("graph_op", INNER, each=3, size=4500))
     assert (finding.kind, finding.site) == ("graph_growth", INNER)
 
 
@@ -164,9 +158,7 @@ def test_of_two_lines_the_one_that_came_first_is_told():
 
 def test_a_line_that_weighs_clearly_more_is_told_instead():
     """Forty megabytes a step are the news, not the four bytes made before them."""
-    (finding,) = judged(
-        made("variable", INNER, order=2, size=40000000), made("variable", LOOP, order=1, size=4)
-    )
+    (finding,) = judged(made("variable", INNER, order=2, size=40000000), made("variable", LOOP, order=1, size=4))
     assert finding.site == INNER
 
 

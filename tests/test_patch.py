@@ -266,9 +266,7 @@ def test_a_failing_note_never_reaches_the_program(way, failures, caplog):
     patch.undo()
     assert results == [1, 2, 3]
     assert failures == {"the place": 3}
-    assert [record.levelno for record in caplog.records if "the place" in record.getMessage()] == [
-        logging.WARNING
-    ]
+    assert [record.levelno for record in caplog.records if "the place" in record.getMessage()] == [logging.WARNING]
 
 
 class Broken(logging.Handler):

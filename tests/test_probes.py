@@ -205,9 +205,7 @@ def test_variables_made_in_another_thread_are_counted(watched, fake_tf):
     """A creator scope would miss them."""
     variables = watched("variables")
     kept = []
-    thread = threading.Thread(
-        target=lambda: kept.append(fake_tf.resource_variable_ops.BaseResourceVariable())
-    )
+    thread = threading.Thread(target=lambda: kept.append(fake_tf.resource_variable_ops.BaseResourceVariable()))
     thread.start()
     thread.join()
     assert [row[1:] for row in variables.counted("variable")] == [(1, 1)]

@@ -36,13 +36,13 @@ REPORT = """\
           +57, 1 a step, 41.2 MB kept
           → Pass tensors.
 
-    Made, freed and still alive          line                                   made    freed    alive
-      traces kept                        train.py:41 train_step()                 57        0      +57
-      variables                          train.py:7 <module>                       2        0       +2  4 kB
-      sessions                           train.py:7 <module>                       3        3       +0
+    Made, freed and still alive      line                         made    freed    alive
+      traces kept                    train.py:41 train_step()       57        0      +57
+      variables                      train.py:7 <module>             2        0       +2  4 kB
+      sessions                       train.py:7 <module>             3        3       +0
 
     Traces
-      train.py:41 train_step()           retraced 56×, 12 s, 41 MB  (train_step)
+      train.py:41 train_step() retraced 56×, 12 s, 41 MB  (train_step)
 
     Memory
       resident             453 MB  +41 MB
@@ -97,9 +97,7 @@ def test_a_finding_is_one_sentence_with_its_line():
 
 def test_a_finding_says_who_holds_it_and_what_would_tell_more():
     """Where it is known."""
-    finding = FINDING._replace(
-        holder="Trainer.history", more="level='stacks' would show who called it", bytes=0
-    )
+    finding = FINDING._replace(holder="Trainer.history", more="level='stacks' would show who called it", bytes=0)
     assert "; held by Trainer.history. " in str(finding)
     assert str(finding).endswith("[level='stacks' would show who called it]")
 

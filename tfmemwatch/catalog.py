@@ -58,4 +58,12 @@ ROWS: Tuple[Row, ...] = (
     Row("table", "tfmemwatch_tables_total", "born", "lookup tables", "caches", "Lookup tables made; none is ever freed"),
 )  # fmt: skip
 
+
+def table() -> str:
+    """The rows as a table for the README."""
+    lines = ["| metric | what it counts | probe |", "| --- | --- | --- |"]
+    lines += ["| `%s` | %s | %s |" % (row.metric, row.help, row.probe) for row in ROWS]
+    return "\n".join(lines)
+
+
 BY_KIND: Dict[str, Row] = {row.kind: row for row in ROWS}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from . import census, source
 from .advice import advice
@@ -14,8 +14,9 @@ from .model import UNKNOWN, Finding, Site
 from .operations import Operation, Operations
 from .site import FRAMEWORKS
 
-_FLOOR = 3  # looks whose least value makes one floor of the first suspicion
-_FLOORS = 8  # floors that must rise, but for one, before anything is looked into
+# The first suspicion, on two scales: looks that make one floor, floors that are compared, and how many must rise. What
+# allocates and frees much between two looks rises on the coarse one only.
+_SCALES = ((3, 9, 7), (24, 4, 3))
 _LOOKS_FOR_OPERATIONS = 32
 _LOOKS_FOR_OBJECTS = 112
 _LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
@@ -35,24 +36,31 @@ class _Suspicion:
     """Whether memory in use seems to rise: cheap, and often wrong."""
 
     def __init__(self) -> None:
-        self._floors: List[float] = []
-        self._least = float("inf")
-        self._left = _FLOOR
-
-    def rises(self, held: float) -> bool:
-        self._least = min(self._least, held)
-        self._left -= 1
-        if self._left:
-            return False
-        floors = self._floors
-        floors.append(self._least)
-        del floors[: -_FLOORS - 1]
-        self._least, self._left = float("inf"), _FLOOR
-        ups = sum(after > before for before, after in zip(floors, floors[1:]))
-        return ups >= _FLOORS - 1 and floors[-1] - floors[0] >= _LEAST_RISE
+        self.forget()
 
     def forget(self) -> None:
-        self._floors = []
+        """Begin anew."""
+        self._floors: List[List[float]] = [[] for _ in _SCALES]
+        self._least = [float("inf")] * len(_SCALES)
+        self._looks = 0
+
+    def rises(self, held: float) -> bool:
+        """Take one reading."""
+        self._looks += 1
+        risen = False
+        for scale, (looks, floors, needed) in enumerate(_SCALES):
+            self._least[scale] = min(self._least[scale], held)
+            if self._looks % looks == 0:
+                risen = self._close(scale, floors, needed) or risen
+        return risen
+
+    def _close(self, scale: int, most: int, needed: int) -> bool:
+        floors = self._floors[scale]
+        floors.append(self._least[scale])
+        self._least[scale] = float("inf")
+        del floors[:-most]
+        ups = sum(after > before for before, after in zip(floors, floors[1:]))
+        return len(floors) == most and ups >= needed and floors[-1] - floors[0] >= _LEAST_RISE
 
 
 class _Container:
@@ -106,6 +114,7 @@ class Inquiry:
         self._wait = 0
         self._patience = 64  # looks between two inquiries that found nothing; doubles each time
         self._quiet = self._age = 0
+        self._doubted: Set[str] = set()  # what was seen once, and is believed when it is seen again
         self._looks = -1
         self._containers: List[_Container] = []
         self.finding: Optional[Finding] = None
@@ -209,10 +218,6 @@ class Inquiry:
         grown, _ = self._grown(read)
         if not self._is_material(8 * grown) or self._containers_hold(grown):
             return False  # an eighth will do: what is ever new is counted, not estimated
-        for row in self._rows if self._is_material(grown) else ():
-            larger = _growing_output(row, self._outputs.get((row.site, row.name)))
-            if larger >= 0.3 * grown and self._tensor is not None and census.is_kept(self._tensor, larger):
-                return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
         for row in _functions_together(self._rows):
             name = _operation_story(row, self._half.get((row.site, row.name)))
             if name is None:
@@ -234,6 +239,7 @@ class Inquiry:
             return self._give_up()
         return (
             self._judge_containers(now, grown)
+            or self._judge_growing(now, grown)
             or self._judge_tapes(now, grown)
             or self._judge_caches(now, grown)
             or self._judge_rest(now, grown, blocks)
@@ -256,7 +262,17 @@ class Inquiry:
                 site = line_for(holder, [row.site for row in self._rows]) or UNKNOWN
             if site is UNKNOWN and _is_framework(holder.module):
                 continue
+            if source.takes_out(holder.names, site.file, holder.owners) and self._is_doubted(holder.path):
+                return False  # a collection from which things are taken out may well have a bound
             return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path)
+        return False
+
+    def _judge_growing(self, now: float, grown: float) -> bool:
+        """One tensor that is made anew with more in it each time, and kept."""
+        for row in self._rows:
+            larger = _growing_output(row, self._outputs.get((row.site, row.name))) * self._looks / self._window
+            if larger >= 0.3 * grown and self._tensor is not None and census.is_kept(self._tensor, 0.3 * grown):
+                return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
         return False
 
     def _judge_tapes(self, now: float, grown: float) -> bool:
@@ -283,11 +299,20 @@ class Inquiry:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
         if grown < 4 * self._pace.bytes_a_look * self._looks or grown < 4 * self._pace.bytes_in_all:
             return self._give_up()
+        if self._is_doubted("the rest"):
+            return self._give_up()
         if blocks > 0.5:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)
         top = self._rows[0] if self._rows and self._rows[0].kept_bytes > 0 else None
         at, name = (top.site, top.name) if top is not None else (UNKNOWN, "no operation of TensorFlow's")
         return self._found("native_heap", at, name, 0, grown, now, 0.5)
+
+    def _is_doubted(self, what: str) -> bool:
+        """The first time it is; the next inquiry comes later, and what has a bound may have met it by then."""
+        if what in self._doubted or len(self._doubted) > 100:
+            return False
+        self._doubted.add(what)
+        return True
 
     def _found(
         self,

@@ -38,6 +38,7 @@ class Story(NamedTuple):
     grows: FrozenSet[str]
     because: str  # the explaining event whose line is the culprit; "" where the growth's own line is
     absorbs: FrozenSet[str]
+    unless: FrozenSet[str] = frozenset()  # kinds that, while they climb, are about to explain it
 
 
 def _set(words: str) -> FrozenSet[str]:
@@ -69,7 +70,7 @@ STORIES: Tuple[Story, ...] = (  # the deepest cause first
     Story("name", _set("name"), "", _set("name")),
     Story("queue", _set("queue"), "", _set("queue")),
     Story("seed", _set("seed"), "", _set("seed")),
-    Story("fetch", _set("fetch"), "", _set("fetch")),
+    Story("fetch", _set("fetch"), "", _set("fetch"), _set("graph_op graph session")),
 )
 
 
@@ -212,7 +213,8 @@ class Judge:
         self, story: Story, own: List[Track], rising: Iterable[Track], tallies: Mapping[Key, Tally]
     ) -> Optional[Track]:
         """The track whose line is to blame; None where this is not the story."""
-        if not own:
+        rising = list(rising)
+        if not own or any(track.key.kind in story.unless for track in rising):
             return None
         if not story.because:
             return _heaviest(own, tallies)

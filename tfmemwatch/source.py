@@ -11,6 +11,7 @@ from .model import Site
 from .site import is_project
 
 _PUTS = frozenset("append add extend insert appendleft extendleft setdefault update put push put_nowait".split())
+_TAKES = frozenset("pop popitem popleft remove discard clear get_nowait".split())
 _MOST_FILES = 400
 
 
@@ -45,6 +46,21 @@ def putting_into(name: str, files: Iterable[str]) -> List[Line]:
         if tree is not None:
             found.extend(_in_tree(tree, name, file))
     return found
+
+
+def takes_out(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
+    """Whether some line takes things out of what has one of these names, in one of these classes."""
+    wanted, classes = set(names), set(owners)
+    tree = _parsed(file)
+    nodes = _walk(tree, "", "<module>") if tree is not None else ()
+    return any(_takes(node) in wanted and (not classes or owner in classes) for owner, _, node in nodes)
+
+
+def _takes(node: ast.AST) -> str:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TAKES:
+        return _tail(node.func.value)
+    targets = node.targets if isinstance(node, ast.Delete) else ()
+    return next((_tail(target.value) for target in targets if isinstance(target, ast.Subscript)), "")
 
 
 def summed_up(sites: Iterable[Site]) -> Optional[Site]:

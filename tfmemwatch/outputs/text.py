@@ -87,8 +87,7 @@ def _traces(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str
     for times, key, note, seconds, size in sorted(rows, key=lambda row: -row[0])[:_MOST_LINES]:
         word = "retraced" if key.kind == "retrace" else "traced"
         lines.append(
-            "  %s %s %s, %.2g s, %s  (%s)"
-            % (key.site.short, word, count_of(times) + "×", seconds, size_of(size), note)
+            "  %s %s %s, %.2g s, %s  (%s)" % (key.site.short, word, count_of(times) + "×", seconds, size_of(size), note)
         )
     return lines
 
