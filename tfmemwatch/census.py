@@ -12,7 +12,7 @@ from operator import not_
 from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from .site import PROJECT, classify
+from .site import PROJECT, classify, file_of, is_project
 
 _LEAST_LENGTH = 3
 _MOST_REFERRERS = 200
@@ -106,8 +106,8 @@ def plain_dicts() -> List[Any]:
 
 
 def _is_projects(kind: type) -> bool:
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    return isinstance(file, str) and classify(file) == PROJECT
+    file = file_of(sys.modules.get(str(kind.__module__)))
+    return file != "" and is_project(file)
 
 
 def types_alive() -> Set[type]:

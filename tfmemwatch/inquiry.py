@@ -12,7 +12,7 @@ from .growth import COUNT_STEPS, Series
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import UNKNOWN, Finding, Site
 from .operations import Operation, Operations
-from .site import FRAMEWORKS
+from .site import FRAMEWORKS, file_of
 
 # The first suspicion, on two scales: looks that make one floor, floors that are compared, and how many must rise. What
 # allocates and frees much between two looks rises on the coarse one only.
@@ -158,6 +158,7 @@ class Inquiry:
         self._containers = []
         self._looks = 0
         self._window = _LOOKS_FOR_OPERATIONS
+        self._lasts = _LOOKS_FOR_OBJECTS
         self._rows: List[Operation] = []
         self._operations.open()
 
@@ -185,10 +186,10 @@ class Inquiry:
             self._operations.close()
             if self._judge_operations(now, read):
                 return True
-        if self._looks == _LOOKS_FOR_OBJECTS // 2:
+        if self._looks == self._lasts // 2:
             gc.collect()
             self._middle = read()
-        if self._looks >= _LOOKS_FOR_OBJECTS:
+        if self._looks >= self._lasts:
             return self._judge_objects(now, read)
         return False
 
@@ -217,11 +218,11 @@ class Inquiry:
         """Ever new attributes, numbers or shapes are exact: a short watch is enough."""
         grown, _ = self._grown(read)
         if not self._is_material(8 * grown) or self._containers_hold(grown):
-            return False  # an eighth will do: what is ever new is counted, not estimated
+            return False
         for row in _functions_together(self._rows):
             name = _operation_story(row, self._half.get((row.site, row.name)))
-            if name is None:
-                continue
+            if name is None or (name != "scalar" and not self._is_material(grown)):
+                continue  # for numbers an eighth will do: they are counted, and each is known to be kept
             row_bytes = max(row.kept_bytes, _NUMBER_BYTES * row.numbers) / self._operations.covered
             if row_bytes >= 0.2 * grown:
                 count = row.numbers if name == "scalar" else row.signatures
@@ -237,9 +238,12 @@ class Inquiry:
         steady = grown > 0 and half <= 0.62 * grown
         if not steady or not self._is_material(grown):
             return self._give_up()
+        if self._judge_containers(now, grown):
+            return True
+        if self._looks < self._lasts:
+            return False  # it was made to look on
         return (
-            self._judge_containers(now, grown)
-            or self._judge_growing(now, grown)
+            self._judge_growing(now, grown)
             or self._judge_tapes(now, grown)
             or self._judge_caches(now, grown)
             or self._judge_rest(now, grown, blocks)
@@ -262,8 +266,10 @@ class Inquiry:
                 site = line_for(holder, [row.site for row in self._rows]) or UNKNOWN
             if site is UNKNOWN and _is_framework(holder.module):
                 continue
-            if source.takes_out(holder.names, site.file, holder.owners) and self._is_doubted(holder.path):
-                return False  # a collection from which things are taken out may well have a bound
+            if source.takes_out(holder.names, site.file, holder.owners) and self._lasts == _LOOKS_FOR_OBJECTS:
+                self._lasts *= 2  # a collection from which things are taken out may well have a bound: look on
+                self._middle = self._last
+                return False
             return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path)
         return False
 
@@ -356,6 +362,8 @@ def _operation_story(row: Operation, half: Optional[Operation]) -> Optional[str]
         return "scalar"
     if not _goes_on(half.signatures, row.signatures) or row.kept_bytes <= 2000 * row.signatures:
         return None
+    if "Dataset" in row.name or "Iterator" in row.name:
+        return None  # their functions have new names each time, but go with them
     if row.is_function:  # ever new shapes cost an ordinary function nothing
         return "executable" if row.is_compiled else None
     return "kernel"
@@ -392,7 +400,7 @@ def _goes_on(first_half: int, both: int) -> bool:
 
 def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]:
     """The line that fills a collection: in the class that owns it, or near what was seen to run, or anywhere."""
-    first = getattr(sys.modules.get(holder.module), "__file__", None)
+    first = file_of(sys.modules.get(holder.module))
     files = source.project_files([first] if first else [])
     functions = {(site.file, site.function) for site in near}
     for name in holder.names:

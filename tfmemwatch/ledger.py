@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any, Callable, Deque, Dict, List, Optional, Set, Tuple, Union
 
 from .model import OTHER, Key, Site, Tally
+from .site import first_line
 
 _DRAIN_AT = 4096  # events that may wait to be counted before the one that adds another counts them
 
@@ -241,7 +242,10 @@ _COUNTERS: Dict[int, Callable[..., None]] = {
 
 def site_of(place: Place) -> Site:
     """The site of a place."""
-    return place if isinstance(place, Site) else Site(place[0].co_filename, place[1], place[0].co_name)
+    if isinstance(place, Site):
+        return place
+    code, line = place
+    return Site(code.co_filename, first_line(code.co_filename, line), code.co_name)
 
 
 def _size(sizer: Callable[[Any], int], thing: Any) -> int:

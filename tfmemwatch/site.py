@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 import os
 import re
 import sys
@@ -120,13 +122,41 @@ def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
     return library
 
 
+_FIRST_LINES: Dict[str, Dict[int, int]] = {}  # by file: of the calls that go over several lines
+
+
+def first_line(file: str, line: int) -> int:
+    """The line on which a call begins. Before Python 3.8 a frame stands at the last argument of one over several."""
+    if sys.version_info >= (3, 8):
+        return line
+    lines = _FIRST_LINES.get(file)
+    if lines is None:
+        lines = _long_calls(file)
+        if len(_FIRST_LINES) < _MOST_FILES:
+            _FIRST_LINES[file] = lines
+    return lines.get(line, line)
+
+
+def _long_calls(file: str) -> Dict[int, int]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return {}
+    found: Dict[int, int] = {}
+    for node in ast.walk(tree):  # the outer calls come first, so the innermost has the last word
+        if isinstance(node, ast.Call):
+            last = max(getattr(part, "lineno", node.lineno) for part in ast.walk(node))
+            found.update((line, node.lineno) for line in range(node.lineno + 1, last + 1))
+    return found
+
+
 def of_frame(frame: FrameType) -> Site:
     """Where a frame stands, in the file that the user wrote."""
     code = frame.f_code
     original = _original(frame) if code.co_filename in _REWRITTEN else None
     if original is None and _MARK in code.co_filename:
         return here(frame.f_back)
-    return original or Site(code.co_filename, frame.f_lineno, code.co_name)
+    return original or Site(code.co_filename, first_line(code.co_filename, frame.f_lineno), code.co_name)
 
 
 def _original(frame: FrameType) -> Optional[Site]:
@@ -171,10 +201,19 @@ def of_traceback(lines: Iterable[Tuple[str, int, str]]) -> Site:
         if kind < 0:
             kind = _class_of(file)
         if kind == PROJECT:
-            return Site(file, line, function)
+            return Site(file, first_line(file, line), function)
         if kind == _LIBRARY and library is UNKNOWN:
             library = Site(file, line, function)
     return library
+
+
+def file_of(module: Any) -> str:
+    """The file of a module, read without `getattr`: TensorFlow has modules that load themselves when they are asked."""
+    try:
+        file = object.__getattribute__(module, "__dict__").get("__file__")
+    except AttributeError:
+        return ""
+    return file if isinstance(file, str) else ""
 
 
 def is_project(file: str) -> bool:

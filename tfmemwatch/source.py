@@ -8,7 +8,7 @@ import sys
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from .model import Site
-from .site import is_project
+from .site import file_of, is_project
 
 _PUTS = frozenset("append add extend insert appendleft extendleft setdefault update put push put_nowait".split())
 _TAKES = frozenset("pop popitem popleft remove discard clear get_nowait".split())
@@ -19,8 +19,8 @@ def project_files(first: Iterable[str] = ()) -> List[str]:
     """The source files of the user's own code that are loaded, the likeliest first."""
     files = [file for file in first if file and is_project(file)]
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file.endswith(".py") and is_project(file):
+        file = file_of(module)
+        if file.endswith(".py") and is_project(file):
             files.append(file)
     for frame in list(sys._current_frames().values()):
         at: Any = frame

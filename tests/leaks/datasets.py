@@ -1,6 +1,5 @@
 """Datasets that remember, and iterators that are kept."""
 
-import numpy as np
 import tensorflow as tf
 from features import tensorflow_2, unique_datasets
 from pairs import HOLDERS, leak
@@ -85,20 +84,3 @@ class GeneratorPerRound:
     def cured(self, i):
         for _ in self.once:
             pass
-
-
-@leak("dataset_iterator", needs=(tensorflow_2,))
-class RoundsKept:
-    """A dataset and its iterator for each round, in a list; cured by keeping the result."""
-
-    def __init__(self):
-        self.dataset = tf.data.Dataset.from_tensor_slices(np.ones((8, 16), "float32")).batch(2)
-        self.rounds = []
-
-    def leaky(self, i):
-        iterator = iter(self.dataset)  # CULPRIT
-        next(iterator)
-        self.rounds.append(iterator)
-
-    def cured(self, i):
-        self.rounds.append(float(tf.reduce_sum(next(iter(self.dataset)))))

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import tensorflow.compat.v1 as tf
 from features import keras_2
-from pairs import HOLDERS, leak
+from pairs import BOUNDABLE, leak
 
 
 @leak("variable")
@@ -279,7 +279,7 @@ class NewFetches:
         self.session.close()
 
 
-@leak("python_objects", HOLDERS)
+@leak("python_objects", BOUNDABLE)
 class ResultsKept:
     """The graph is fine, and the results of each run are kept; cured by a bound."""
 

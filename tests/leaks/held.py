@@ -5,7 +5,8 @@ import queue
 import threading
 
 import tensorflow as tf
-from pairs import HOLDERS, KEPT, leak
+from features import tensorflow_2
+from pairs import BOUNDABLE, HOLDERS, KEPT, leak
 
 
 @leak("live_tensors", HOLDERS)
@@ -51,7 +52,7 @@ class Gradients:
 ANSWERS = {}
 
 
-@leak("live_tensors", HOLDERS)
+@leak("live_tensors", BOUNDABLE)
 class Answers:
     """A cache of the module, by the number of the request; cured by throwing the oldest out."""
 
@@ -122,7 +123,7 @@ class WorkerThread:
 CALLBACKS = []
 
 
-@leak("live_tensors", HOLDERS)
+@leak("live_tensors", BOUNDABLE)
 class Closures:
     """Callbacks that close over the batch; cured by registering one."""
 
@@ -144,27 +145,6 @@ class Closures:
 
     def end(self):
         del CALLBACKS[:]
-
-
-@leak("live_tensors", HOLDERS)
-class Turns:
-    """Lists in dicts in a dict: what each user said; cured by keeping the last turns."""
-
-    def __init__(self):
-        self.users = {}
-        self.x = tf.ones((1024,))
-
-    def profile(self, i):
-        return self.users.setdefault("user-%d" % (i % 17), {"turns": [], "count": 0})
-
-    def leaky(self, i):
-        profile = self.profile(i)
-        profile["turns"].append(tf.nn.tanh(self.x))  # CULPRIT
-
-    def cured(self, i):
-        profile = self.profile(i)
-        profile["turns"].append(tf.nn.tanh(self.x))
-        del profile["turns"][:-2]
 
 
 @leak("tape", HOLDERS)
@@ -197,7 +177,7 @@ class TapeAroundTheLoop:
             self.tape.__exit__(None, None, None)
 
 
-@leak("tape", HOLDERS)
+@leak("tape", HOLDERS, needs=(tensorflow_2,))  # on 1.15 operations take another door
 class SequenceWithoutEnd:
     """Losses summed under a tape that stays open; cured by closing it every ten steps. tf#45016"""
 

@@ -18,6 +18,7 @@ COUNTED = 40  # an exact count grows by one a step
 KEPT = 48  # as above; then the collection that keeps these things is looked for
 OPERATIONS = 100  # memory rises; then the attributes and numbers that operations are given are watched
 HOLDERS = 180  # memory rises; then collections and tapes are watched, over a longer while
+BOUNDABLE = 300  # the same, where some line takes things out: then it is watched for twice as long
 
 Claim = namedtuple("Claim", "kind steps needs")
 Case = namedtuple("Case", "mode module name is_pair")

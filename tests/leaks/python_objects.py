@@ -2,12 +2,12 @@
 
 import numpy as np
 import tensorflow as tf
-from pairs import HOLDERS, leak
+from pairs import BOUNDABLE, HOLDERS, leak
 
 RESPONSES = {}
 
 
-@leak("python_objects", HOLDERS)
+@leak("python_objects", BOUNDABLE)
 class Responses:
     """A cache of arrays by the number of the request; cured by throwing the oldest out."""
 
@@ -43,7 +43,7 @@ class Activations:
         self.mean += (hidden.numpy() - self.mean) / (i + 1)
 
 
-@leak("python_objects", HOLDERS)
+@leak("python_objects", BOUNDABLE)
 class AuditTrail:
     """Dicts of strings and lists for each request; cured by keeping the last few."""
 

@@ -40,7 +40,7 @@ def outcomes_of(mode, names):
     ran = subprocess.run(
         [sys.executable, str(pairs.FOLDER / "run.py"), mode, *names],
         capture_output=True, text=True,
-        env=dict(os.environ, PYTHONPATH=str(TREE), PYTHONHASHSEED="0"), cwd=str(TREE),
+        env=dict(os.environ, PYTHONPATH=str(TREE), PYTHONHASHSEED="0"), cwd=str(TREE), timeout=1200,
     )  # fmt: skip
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
     told = {(line.get("name", ""), line.get("side", "")): line for line in lines}
