@@ -16,7 +16,7 @@ from .model import Finding, Key, Tally, count_of
 from .monitor import Watch
 from .outputs import text
 
-_STEP_PACE = Pace(bytes_a_look=1000, bytes_in_all=96 * 1024)
+_STEP_PACE = Pace(bytes_a_look=1000, bytes_in_all=96 * 1024, first_half=0.62)
 
 # What `assert_clean` counts: the word one allows it by, and the kinds behind it.
 COUNTED = {

@@ -26,10 +26,11 @@ _LEAST_RISE = 32 * 1024  # bytes over the first suspicion: below it is noise on 
 
 
 class Pace(NamedTuple):
-    """What growth is worth a finding: so many bytes a look, and so many in all."""
+    """What growth is worth a finding: so many bytes a look, so many in all, and as straight as that."""
 
     bytes_a_look: float
     bytes_in_all: float
+    first_half: float  # largest share of it that the first half may have; by the clock more, since looking slows it down
 
 
 class _Suspicion:
@@ -235,7 +236,7 @@ class Inquiry:
     def _judge_objects(self, now: float, read: Callable[[], Memory]) -> bool:
         grown, blocks = self._grown(read)
         half = float((self._middle.held_bytes or 0) - (self._first.held_bytes or 0))
-        steady = grown > 0 and half <= 0.62 * grown
+        steady = grown > 0 and half <= self._pace.first_half * grown
         if not steady or not self._is_material(grown):
             return self._give_up()
         if self._judge_containers(now, grown):

@@ -27,7 +27,7 @@ from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
 from .sampler import Sampler
 
-_TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024)
+_TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 
 
 class Watch:
