@@ -107,3 +107,10 @@ def test_numbers_are_said_as_a_person_says_them():
     sizes = [size_of(number) for number in (0, 999, 1234, 41200000, -2500000, 3.21e9)]
     assert sizes == ["0 B", "999 B", "1.23 kB", "41.2 MB", "-2.5 MB", "3.21 GB"]
     assert [count_of(number) for number in (0, 0.25, 57, 12000)] == ["0", "0.25", "57", "12,000"]
+
+
+def test_at_level_stacks_a_finding_says_who_called():
+    """The line first, then whoever called it, outwards."""
+    called = FINDING._replace(stack=(LOOP, MAIN))
+    assert "Called by train.py:7 <module>." in str(called)
+    assert "called by train.py:7 <module>" in text.render("now", [called], {}, {}, (None, MEMORY[1]), {})

@@ -201,11 +201,6 @@ TABLE: Dict[str, Advice] = {
         "the number of Python objects rises steadily, and no collection that can be seen holds them",
         "tracemalloc or objgraph will name them.",
     ),
-    "fragmentation": Advice(
-        "fragmentation",
-        "the process grows while memory in use does not: the allocator keeps pages that the program has freed",
-        "malloc_trim(0) now and then, MALLOC_ARENA_MAX=2, or another allocator (jemalloc, tcmalloc).",
-    ),
 }  # fmt: skip
 
 

@@ -30,7 +30,9 @@ class Pace(NamedTuple):
 
     bytes_a_look: float
     bytes_in_all: float
-    first_half: float  # largest share of it that the first half may have; by the clock more, since looking slows it down
+    first_half: (
+        float  # largest share of it that the first half may have; by the clock more, since looking slows it down
+    )
 
 
 class _Suspicion:
@@ -237,8 +239,10 @@ class Inquiry:
         grown, blocks = self._grown(read)
         half = float((self._middle.held_bytes or 0) - (self._first.held_bytes or 0))
         steady = grown > 0 and half <= self._pace.first_half * grown
-        if not steady or not self._is_material(grown):
+        if not self._is_material(grown):
             return self._give_up()
+        if not steady:  # what remembers all elements of an endless dataset grows by doubling
+            return self._judge_caches(now, grown) or self._give_up()
         if self._judge_containers(now, grown):
             return True
         if self._looks < self._lasts:

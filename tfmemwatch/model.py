@@ -85,6 +85,8 @@ class Finding(NamedTuple):
         if self.holder:
             parts.append("held by %s" % self.holder)
         text = "; ".join(parts) + ". " + self.cure
+        if len(self.stack) > 1:
+            text += " Called by %s." % " ← ".join(site.short for site in self.stack[1:])
         if self.verdict != "leak":
             text += " (%s)" % self.verdict
         if self.more:

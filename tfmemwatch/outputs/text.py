@@ -35,6 +35,8 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
         lines.append("  %s  %s" % (finding.kind, finding.site.short))
         lines.append("      %s" % finding.cause)
         lines.append("      %s" % _amount(finding))
+        if len(finding.stack) > 1:
+            lines.append("      called by %s" % " ← ".join(site.short for site in finding.stack[1:]))
         lines.append("      → %s" % finding.cure)
     return lines
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import Any, Dict, List, Tuple
 
@@ -9,6 +10,7 @@ from .. import guard, site, tfapi
 from ..model import UNKNOWN, Site
 from .scene import Probe, Scene
 
+_LAZILY = ("get_default", "_GetGlobalDefaultGraph")  # make TensorFlow's own graph, when it is first asked for
 _MOST_SITES = 1000  # lines remembered for one graph
 _MOST_LINES = 24  # new operations whose line is asked for in one reading of one graph; the rest share their lines
 _OPERATION_BYTES = 1500  # a small operation with its Python side, as measured
@@ -53,7 +55,8 @@ class Graphs(Probe):
     def _made(self, graph: Any) -> None:
         if not isinstance(graph, self._func_graph):
             self._forget(id(graph))
-            self.scene.born("graph", graph)
+            if sys._getframe(2).f_code.co_name not in _LAZILY:
+                self.scene.born("graph", graph)
 
     def _callable(self, result: Any, session: Any, *args: Any, **kwargs: Any) -> None:
         if id(session._graph) not in self._ran_ids:
