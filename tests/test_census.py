@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import sys
 import threading
 import types
 from collections import deque
@@ -182,3 +183,33 @@ def test_the_size_of_an_item_is_that_of_its_data():
     array = Holder(nbytes=40000)
     assert census.size_of_item([array, array]) == 40000
     assert census.size_of_item([]) == 0
+
+
+def test_a_tuple_under_construction_is_never_held():
+    """Threads that build tuples while everything is looked at get no SystemError: the looks hold no unfinished one."""
+    broken = []
+    done = threading.Event()
+
+    def build():
+        try:
+            while not done.is_set():
+                tuple(number for number in range(300))
+        except SystemError as error:
+            broken.append(error)
+
+    threads = [threading.Thread(target=build) for _ in range(3)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(4):
+            census.take()
+            census.types_alive()
+            census.referrers(broken)
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+        for thread in threads:
+            thread.join()
+    assert broken == []

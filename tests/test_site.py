@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 
 import pytest
 
@@ -118,3 +119,11 @@ def test_a_site_is_said_as_a_person_says_it():
     assert Site("/a/b/train.py", 41, "step").short == "train.py:41 step()"
     assert Site("C:\\a\\train.py", 41, "<module>").short == "train.py:41 <module>"
     assert OTHER.short == "<other lines>"
+
+
+def test_a_program_with_a_temporary_name_is_the_users_own():
+    """AutoGraph of TensorFlow 1.15 writes its copies as /tmp/tmp….py; a user's script may be called so, too."""
+    file = os.path.join(tempfile.gettempdir(), "tmpabc123.py")
+    namespace = {"here": site.here}
+    exec(compile("def step():\n    return here()\n", file, "exec"), namespace)
+    assert namespace["step"]() == (file, 2, "step")

@@ -8,7 +8,6 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 
 from . import census, source
 from .advice import advice
-from .growth import COUNT_STEPS, Series
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import UNKNOWN, Finding, Site
 from .operations import Operation, Operations
@@ -73,14 +72,20 @@ class _Container:
         self.thing = thing
         self.start = len(thing)
         self.climbs = 0
-        self.series = Series(COUNT_STEPS)
         self.last = self.start
+        self._climbed: List[bool] = []  # at each look; there are as many as an inquiry has looks
 
     def look(self) -> None:
         length = len(self.thing)
+        self._climbed.append(length > self.last)
         self.climbs += length > self.last
         self.last = length
-        self.series.update(length)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it climbed about as often in the later half of the looks as in the earlier one."""
+        half = len(self._climbed) // 2
+        return sum(self._climbed[half:]) >= 0.6 * sum(self._climbed[:half])
 
     @property
     def grown(self) -> int:
@@ -241,10 +246,11 @@ class Inquiry:
         steady = grown > 0 and half <= self._pace.first_half * grown
         if not self._is_material(grown):
             return self._give_up()
+        by_clock = self._per != "step"  # then looking slows the program down, and only what is counted is straight
+        if (steady or by_clock) and self._judge_containers(now, grown):
+            return True
         if not steady:  # what remembers all elements of an endless dataset grows by doubling
             return self._judge_caches(now, grown) or self._give_up()
-        if self._judge_containers(now, grown):
-            return True
         if self._looks < self._lasts:
             return False  # it was made to look on
         return (
@@ -256,7 +262,7 @@ class Inquiry:
 
     def _judge_containers(self, now: float, grown: float) -> bool:
         for one in sorted(self._containers, key=lambda one: -one.bytes):
-            if one.climbs * 8 < self._looks or one.bytes < 0.1 * grown:
+            if one.climbs * 8 < self._looks or one.bytes < 0.1 * grown or not one.goes_on:
                 continue
             holder = census.holder_of(one.thing)
             if holder is None or holder.bound is not None:
