@@ -17,7 +17,7 @@ SECONDS = {"leaky": 25, "cured": 8}
 CASES = [
     ("eager", "functions.NewShapes"),
     ("eager", "variables.OverSeveralLines"),
-    ("eager", "held.Answers"),
+    ("eager", "held.Predictions"),
     ("eager", "caches.QueuePerRequest"),
     ("eager", "datasets.IteratorPerClient"),
     ("graph", "graphs.AssignInLoop"),
