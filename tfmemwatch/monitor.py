@@ -30,6 +30,9 @@ from .sampler import Sampler
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 
 
+_IMPORT_SECONDS = 1.0
+
+
 class Watch:
     """Wraps TensorFlow, counts, looks at regular times, and tells what leaks."""
 
@@ -101,17 +104,22 @@ class Watch:
         self.scene.rank = RANK[level]
 
     def _imported(self, module: Any = None) -> None:
-        """TensorFlow or a Keras is there, or not yet. A module that is handed over has been executed."""
-        with self._lock:
-            if not self._running:
-                return
-            imported = getattr(module, "__name__", "") == "tensorflow" or _is_loaded("tensorflow")
-            if not self._installed and imported:
-                self._installed = True
-                self._install()
-            elif self._installed:
+        """TensorFlow or a Keras is there, or not yet. A module that is handed over has been executed.
+
+        Whoever imports holds the import lock, and a look may want to import: so nobody waits here for long.
+        """
+        if not self._lock.acquire(timeout=_IMPORT_SECONDS):
+            return  # the next look does it
+        try:
+            is_there = getattr(module, "__name__", "") == "tensorflow" or _is_loaded("tensorflow")
+            if self._running and self._installed:
                 for probe in self.probes:
                     self._try(probe, probe.install_keras)
+            elif self._running and is_there:
+                self._installed = True
+                self._install()
+        finally:
+            self._lock.release()
 
     def _install(self) -> None:
         for kind in PROBES:
