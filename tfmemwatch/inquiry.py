@@ -250,7 +250,7 @@ class Inquiry:
         if (steady or by_clock) and self._judge_containers(now, grown):
             return True
         if not steady:  # what remembers all elements of an endless dataset grows by doubling
-            return self._judge_caches(now, grown) or self._give_up()
+            return (by_clock and self._judge_caches(now, grown)) or self._give_up()
         if self._looks < self._lasts:
             return False  # it was made to look on
         return (
