@@ -1,8 +1,8 @@
 """Datasets that remember, and iterators that are kept."""
 
 import tensorflow as tf
-from features import tensorflow_2, unique_datasets
-from pairs import HOLDERS, leak
+from features import tensorflow_2
+from pairs import leak
 
 
 def numbers():
@@ -41,23 +41,6 @@ class CacheOfEndless:
 
     def leaky(self, i):
         next(self.cached)
-
-    def cured(self, i):
-        next(self.plain)
-
-
-@leak("dataset_iterator", HOLDERS, needs=(tensorflow_2, unique_datasets))
-class UniqueOfEndless:
-    """unique() on ids that never end; cured by a window."""
-
-    def __init__(self):
-        ids = tf.data.Dataset.range(10**9)
-        ids = ids.map(lambda v: tf.strings.join([tf.strings.as_string(v), tf.constant("k" * 400)]))
-        self.unique = iter(ids.unique().batch(20))  # CULPRIT
-        self.plain = iter(ids.batch(20))
-
-    def leaky(self, i):
-        next(self.unique)
 
     def cured(self, i):
         next(self.plain)

@@ -53,11 +53,6 @@ def jit_compile():
     return "jit_compile" in inspect.signature(tf.function).parameters
 
 
-def unique_datasets():
-    """Dataset.unique()"""
-    return hasattr(tf.data.Dataset, "unique")
-
-
 def freed_dataset_functions():
     """a TensorFlow that frees the functions of a dataset (1.15 keeps them, eagerly)"""
     return tensorflow_2()
