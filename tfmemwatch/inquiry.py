@@ -225,16 +225,17 @@ class Inquiry:
     def _judge_operations(self, now: float, read: Callable[[], Memory]) -> bool:
         """Ever new attributes, numbers or shapes are exact: a short watch is enough."""
         grown, _ = self._grown(read)
-        if not self._is_material(8 * grown) or self._containers_hold(grown):
+        for row in self._rows:  # numbers first: they are counted, and each is known to be kept
+            size = _NUMBER_BYTES * row.numbers / self._operations.covered
+            half = self._half.get((row.site, row.name))
+            if half is not None and _goes_on(half.numbers, row.numbers) and self._is_material(8 * size):
+                return self._found("scalar", row.site, row.name, row.numbers, max(size, grown), now, 0.9)
+        if not self._is_material(grown) or self._containers_hold(grown):
             return False
         for row in _functions_together(self._rows):
             name = _operation_story(row, self._half.get((row.site, row.name)))
-            if name is None or (name != "scalar" and not self._is_material(grown)):
-                continue  # for numbers an eighth will do: they are counted, and each is known to be kept
-            row_bytes = max(row.kept_bytes, _NUMBER_BYTES * row.numbers) / self._operations.covered
-            if row_bytes >= 0.2 * grown:
-                count = row.numbers if name == "scalar" else row.signatures
-                return self._found(name, row.site, row.name, count, grown, now, 0.9)
+            if name is not None and row.kept_bytes / self._operations.covered >= 0.2 * grown:
+                return self._found(name, row.site, row.name, row.signatures, grown, now, 0.9)
         return False
 
     def _containers_hold(self, grown: float) -> bool:
@@ -367,11 +368,7 @@ class Inquiry:
 
 def _operation_story(row: Operation, half: Optional[Operation]) -> Optional[str]:
     """Which of TensorFlow's caches an operation fills, if it asks for as much that is new now as at first."""
-    if half is None:
-        return None
-    if _goes_on(half.numbers, row.numbers):
-        return "scalar"
-    if not _goes_on(half.signatures, row.signatures) or row.kept_bytes <= 2000 * row.signatures:
+    if half is None or not _goes_on(half.signatures, row.signatures) or row.kept_bytes <= 2000 * row.signatures:
         return None
     if "Dataset" in row.name or "Iterator" in row.name:
         return None  # their functions have new names each time, but go with them
