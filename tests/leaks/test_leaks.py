@@ -1,6 +1,6 @@
 """Each known leak is a pair: the leaky one is named by its kind and its line; its cure is silent.
 
-All pairs of one mode run in one process, for speed, each in a block of its own.
+The pairs of one file run in one process, for speed, each in a block of its own.
 """
 
 import json
@@ -23,20 +23,22 @@ def full_name(case):
 
 @pytest.fixture(scope="session")
 def outcomes(request):
-    """What all pairs that are tested in this run came to; both modes at the same time."""
+    """What all pairs that are tested in this run came to, by file; two files at the same time."""
     asked = {
         item.callspec.params["case"]
         for item in request.session.items
         if "case" in getattr(getattr(item, "callspec", None), "params", ())
     }
-    modes = {mode: [full_name(case) for case in CASES if case in asked and case.mode == mode] for mode in pairs.MODES}
-    modes = {mode: names for mode, names in modes.items() if names}
-    with ThreadPoolExecutor(len(pairs.MODES)) as pool:
-        return dict(zip(modes, pool.map(outcomes_of, modes.keys(), modes.values())))
+    files = {}
+    for case in CASES:
+        if case in asked:
+            files.setdefault((case.mode, case.module), []).append(full_name(case))
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(files, pool.map(outcomes_of, [mode for mode, _ in files], files.values())))
 
 
 def outcomes_of(mode, names):
-    """What the pairs of one mode came to, by name and side; and whether the watch itself failed, by ""."""
+    """What the pairs of one file came to, by name and side; and whether the watch itself failed, by ""."""
     ran = subprocess.run(
         [sys.executable, str(pairs.FOLDER / "run.py"), mode, *names],
         capture_output=True, text=True,
@@ -52,7 +54,7 @@ def outcome(outcomes):
     """What one side of a pair came to; the test is skipped where the pair does not hold."""
 
     def of(case, side):
-        told, end = outcomes[case.mode]
+        told, end = outcomes[case.mode, case.module]
         result = told.get((full_name(case), side))
         if result is None:
             pytest.fail("the process ended before its turn came: " + end)
@@ -86,8 +88,6 @@ def test_the_innocent_is_not_accused(case, outcome):
     assert innocent["named"] == [], innocent["report"]
 
 
-@pytest.mark.parametrize("mode", pairs.MODES)
-def test_the_watch_never_failed(mode, outcomes):
+def test_the_watch_never_failed(outcomes):
     """Not one error of the watch's own, contained as they are, while all pairs ran."""
-    told, end = outcomes[mode] if mode in outcomes else pytest.skip("none of its pairs are asked for")
-    assert told.get(("", ""), {}).get("failures", end) == {}
+    assert [told.get(("", ""), {}).get("failures", end) for told, end in outcomes.values()] == [{}] * len(outcomes)
