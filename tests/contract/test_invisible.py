@@ -31,6 +31,8 @@ NOISE = [
     (r"(Dataset|Iterator\w*):\d+", r"\1"),
     (r"__autograph_generated_file\w+", "__autograph_generated_file"),
     (r"=+ *\] - ETA.*", ""),
+    # On 3.13 gast warns, off by default, once for each kind of syntax in what AutoGraph parses; a seam has some of its own.
+    (r"(?m)^.*/gast/astn\.py:\d+: DeprecationWarning: .*\n.*\n", ""),
     (r"(?m) +\*\*$", ""),  # AutoGraph marks the first frame of what it left alone
 ]
 # A frame of ours in a list of frames, with its line of source, and carets where Python draws them.

@@ -39,9 +39,9 @@ def main(mode, name, side, seconds):
         named=found(findings), wanted=[[pair.claim.kind, pairs.culprit(pair)]], steps=number + 1,
         seconds=round(time.monotonic() - started, 1), report=tfmemwatch.report() if findings else "",
     )  # fmt: skip
+    sys.stdout.flush()
+    os._exit(0)  # here, where the state still lives: to take down what has leaked is slow, or hangs in TensorFlow
 
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
-    sys.stdout.flush()
-    os._exit(0)  # what has leaked is slow to take down
