@@ -31,7 +31,7 @@ NOISE = [
     (r"(Dataset|Iterator\w*):\d+", r"\1"),
     (r"__autograph_generated_file\w+", "__autograph_generated_file"),
     (r"=+ *\] - ETA.*", ""),
-    # On 3.13 gast warns, off by default, once for each kind of syntax in what AutoGraph parses; a seam has some of its own.
+    # On 3.13 gast warns, off by default, of each kind of syntax in what AutoGraph parses; a seam has its own.
     (r"(?m)^.*/gast/astn\.py:\d+: DeprecationWarning: .*\n.*\n", ""),
     (r"(?m) +\*\*$", ""),  # AutoGraph marks the first frame of what it left alone
 ]
