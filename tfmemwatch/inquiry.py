@@ -250,10 +250,10 @@ class Inquiry:
         by_clock = self._per != "step"  # then looking slows the program down, and only what is counted is straight
         if (steady or by_clock) and self._judge_containers(now, grown):
             return True
-        if not steady:  # what remembers all elements of an endless dataset grows by doubling
-            return (by_clock and self._judge_caches(now, grown)) or self._give_up()
         if self._looks < self._lasts:
             return False  # it was made to look on
+        if not steady:  # what remembers all elements of an endless dataset grows by doubling
+            return (by_clock and self._judge_caches(now, grown)) or self._give_up()
         return (
             self._judge_growing(now, grown)
             or self._judge_tapes(now, grown)

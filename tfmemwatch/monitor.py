@@ -187,6 +187,8 @@ class Watch:
                 now = self._looks * self.config.sample_seconds
                 self._looks += 1
                 self.tell(self._examiner.look(now))
+            else:
+                self.ledger.read()  # what was born before still dies, and its deaths must not pile up
 
     def tell(self, news: List[Finding]) -> None:
         """Say it in the log, and to whoever wants to hear."""
