@@ -196,6 +196,12 @@ TABLE: Dict[str, Advice] = {
         "memory in use outside Python rises steadily and no object that can be counted explains it (most of it in %s)",
         "Look at what this line makes anew each time; level='stacks' shows who called it.",
     ),
+    "fragmentation": Advice(
+        "fragmentation",
+        "the allocator keeps ever more memory that nobody uses, while what is in use stands still: blocks of many "
+        "sizes and threads leave gaps that it can't give back",
+        "No object leaks: set MALLOC_ARENA_MAX=2, preload jemalloc or tcmalloc, or call malloc_trim(0) now and then.",
+    ),
     "python_heap": Advice(
         "python_objects",
         "the number of Python objects rises steadily, and no collection that can be seen holds them",

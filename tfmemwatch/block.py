@@ -133,7 +133,8 @@ class Block:
             seconds,
         )
         memory = self._after_memory if self._after else watch.memory()
-        return text.render(title, self.findings, self._before, after, (self._memory, memory), watch.off)
+        return text.render(title, self.findings, self._before, after, (self._memory, memory), watch.off,
+                           self._examiner.verdict)  # fmt: skip
 
     def assert_clean(self, **allowances: int) -> None:
         """LeakFound if something leaks, or more was left behind than is allowed: `assert_clean(variables=4)`."""

@@ -6,16 +6,19 @@ import gc
 from typing import TYPE_CHECKING, List, Mapping, Optional
 
 from . import tfapi
+from .advice import advice
+from .balance import Balance, Verdict
 from .casebook import Casebook
 from .growth import Rule
 from .inquiry import Inquiry, Keeper, Pace
 from .judge import Draft, Judge
-from .model import Finding, Key, Tally
+from .model import Finding, Key, Site, Tally
 
 if TYPE_CHECKING:
     from .monitor import Watch
 
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
+_PROCESS = Site("", 0, "the process")
 _KEPT = (
     "function_library",
     "tape",
@@ -35,6 +38,8 @@ class Examiner:
         self._judge = Judge(rule, per, unit)
         self._inquiry = Inquiry(watch.operations, watch.recording, watch.hoarders, pace, per, unit, _tensor_type)
         self._keeper: Optional[Keeper] = None
+        self._balance = Balance()
+        self._per = per
         self._cases = Casebook()
         self._looks = 0
 
@@ -42,6 +47,11 @@ class Examiner:
     def findings(self) -> List[Finding]:
         """What leaks now."""
         return self._cases.findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """What became of memory while it was looked at."""
+        return self._balance.verdict
 
     def begin(self, tallies: Mapping[Key, Tally]) -> None:
         """What is there already is where growth is counted from."""
@@ -77,7 +87,9 @@ class Examiner:
             judge.confirm(tallies)
             news = True
         if watch.config.evidence:
-            news = self._inquiry.look(watch.memory(), not judge.anything_rises(), now, watch.memory) or news
+            memory = watch.memory()
+            news = self._balance.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes) or news
+            news = self._inquiry.look(memory, not judge.anything_rises(), now, watch.memory) or news
         return news
 
     def _found(self, ending: bool) -> List[Draft]:
@@ -85,9 +97,23 @@ class Examiner:
         drafts = self._judge.drafts(self._watch.ledger.read())
         if not drafts and self._inquiry.finding is not None:
             drafts = [Draft(self._inquiry.finding)]
+        if not drafts:
+            drafts = self._fragmented()
         drafts = [self._kept(draft) for draft in drafts if ending or not self._waits(draft)]
         more = self._watch.more()
         return [draft._replace(finding=draft.finding._replace(more=more)) for draft in drafts]
+
+    def _fragmented(self) -> List[Draft]:
+        """Where nothing leaks: what the allocator keeps."""
+        kept = self._balance.fragmented
+        if kept is None:
+            return []
+        row = advice("fragmentation")
+        finding = Finding(
+            kind=row.kind, site=_PROCESS, since=0, grown=0, rate=0.0, per=self._per, bytes=int(kept),
+            verdict="retained by the allocator", cause=row.cause, cure=row.cure, confidence=0.6,
+        )  # fmt: skip
+        return [Draft(finding)]
 
     def _waits(self, draft: Draft) -> bool:
         """Whether it is still to be found out what keeps these things."""

@@ -120,7 +120,7 @@ class Inquiry:
         self._unit = unit
         self._suspicion = _Suspicion()
         self._wait = 0
-        self._patience = 64  # looks between two inquiries that found nothing; doubles each time
+        self._patience = 16  # looks between two inquiries that found nothing; doubles each time
         self._quiet = self._age = 0
         self._doubted: Set[str] = set()  # what was seen once, and is believed when it is seen again
         self._looks = -1
@@ -159,6 +159,7 @@ class Inquiry:
         self._began = now
         self._tensor = self._tensor_type()
         self._first = self._middle = read()
+        self._middle_tensors = 0
         self._half: Dict[Tuple[Site, str], Operation] = {}
         self._outputs: Dict[Tuple[Site, str], Operation] = {}
         self._before = census.take(self._tensor)
@@ -197,6 +198,7 @@ class Inquiry:
         if self._looks == self._lasts // 2:
             gc.collect()
             self._middle = read()
+            self._middle_tensors = census.take(self._tensor).tensors if self._recording() else 0
         if self._looks >= self._lasts:
             return self._judge_objects(now, read)
         return False
@@ -221,6 +223,10 @@ class Inquiry:
 
     def _is_material(self, grown: float) -> bool:
         return grown >= self._pace.bytes_a_look * self._looks and grown >= self._pace.bytes_in_all
+
+    def _is_much(self, grown: float) -> bool:
+        """What cannot be told from noise by counting must be more than noise."""
+        return grown >= 4 * self._pace.bytes_a_look * self._looks and grown >= 4 * self._pace.bytes_in_all
 
     def _judge_operations(self, now: float, read: Callable[[], Memory]) -> bool:
         """Ever new attributes, numbers or shapes are exact: a short watch is enough."""
@@ -247,19 +253,16 @@ class Inquiry:
         steady = grown > 0 and half <= self._pace.first_half * grown
         if not self._is_material(grown):
             return self._give_up()
-        by_clock = self._per != "step"  # then looking slows the program down, and only what is counted is straight
-        if (steady or by_clock) and self._judge_containers(now, grown):
+        if self._judge_containers(now, grown):  # what is counted is straight, whatever else bends the bytes
             return True
         if self._looks < self._lasts:
             return False  # it was made to look on
+        if self._judge_tapes(now, grown):
+            return True
+        by_clock = self._per != "step"
         if not steady:  # what remembers all elements of an endless dataset grows by doubling
             return (by_clock and self._judge_caches(now, grown)) or self._give_up()
-        return (
-            self._judge_growing(now, grown)
-            or self._judge_tapes(now, grown)
-            or self._judge_caches(now, grown)
-            or self._judge_rest(now, grown, blocks)
-        )
+        return self._judge_growing(now, grown) or self._judge_caches(now, grown) or self._judge_rest(now, grown, blocks)
 
     def _judge_containers(self, now: float, grown: float) -> bool:
         for one in sorted(self._containers, key=lambda one: -one.bytes):
@@ -296,7 +299,9 @@ class Inquiry:
     def _judge_tapes(self, now: float, grown: float) -> bool:
         """Tensors that no collection holds grow in number while a tape records: it holds them."""
         more = census.take(self._tensor).tensors - self._tensors
-        tapes = self._recording() if more >= self._looks // 2 else []
+        first = self._middle_tensors - self._tensors
+        goes_on = first > 0 and more >= self._looks // 2 and more - first >= 0.6 * first
+        tapes = self._recording() if goes_on else []
         if not tapes:
             return False
         summed = source.summed_up(row.site for row in self._rows)
@@ -307,7 +312,7 @@ class Inquiry:
     def _judge_caches(self, now: float, grown: float) -> bool:
         """Elements are taken from an iterator, and some dataset remembers all of them."""
         hoarders = self._hoarders() if any("Iterator" in row.name for row in self._rows) else []
-        if not hoarders:
+        if not hoarders or (not self._is_much(grown) and self._is_doubted("caches")):
             return False
         at, method = hoarders[0]
         story = "cache_dataset" if method == "cache" else "hoarding_dataset"
@@ -315,9 +320,7 @@ class Inquiry:
 
     def _judge_rest(self, now: float, grown: float, blocks: float) -> bool:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
-        if grown < 4 * self._pace.bytes_a_look * self._looks or grown < 4 * self._pace.bytes_in_all:
-            return self._give_up()
-        if self._is_doubted("the rest"):
+        if not self._is_much(grown) or self._is_doubted("the rest"):
             return self._give_up()
         if blocks > 0.5:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)

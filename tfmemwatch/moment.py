@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Dict, Mapping, NamedTuple, Tuple
 
+from .balance import Verdict
 from .memory import Memory
 from .model import Finding, Key, Tally
 from .outputs import text
@@ -18,6 +19,7 @@ class Snapshot(NamedTuple):
     memory: Memory
     findings: Tuple[Finding, ...]
     off: Mapping[str, str]
+    verdict: Verdict = Verdict("", "")  # what became of memory since the watch began
 
     def alive(self, kind: str) -> int:
         """How many things of a kind there were."""
@@ -29,7 +31,7 @@ class Snapshot(NamedTuple):
 
     def __str__(self) -> str:
         return text.render("as of %s" % _clock(self.seconds), self.findings, {}, self.tallies,
-                           (None, self.memory), self.off)  # fmt: skip
+                           (None, self.memory), self.off, self.verdict)  # fmt: skip
 
 
 class Diff(NamedTuple):
@@ -52,7 +54,7 @@ class Diff(NamedTuple):
         before, after = self.before, self.after
         title = "from %s to %s" % (_clock(before.seconds), _clock(after.seconds))
         memory = (before.memory, after.memory)
-        return text.render(title, after.findings, before.tallies, after.tallies, memory, after.off)
+        return text.render(title, after.findings, before.tallies, after.tallies, memory, after.off, after.verdict)
 
 
 def _clock(seconds: float) -> str:

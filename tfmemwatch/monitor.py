@@ -210,7 +210,8 @@ class Watch:
     def snapshot(self) -> Snapshot:
         """Everything at this moment, as a plain value."""
         with self._lock:
-            return Snapshot(time.time(), self.read(), self.memory(), tuple(self.findings()), dict(self.off))
+            counts, memory, verdict = self.read(), self.memory(), self._examiner.verdict
+            return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict)
 
     def report(self) -> str:
         """A text for a person."""

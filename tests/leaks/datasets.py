@@ -35,15 +35,19 @@ class CacheOfEndless:
     """cache() on a stream that never repeats; cured by leaving it out. tf#27128"""
 
     def __init__(self):
-        stream = tf.data.Dataset.range(10**9).map(lambda v: tf.fill((32, 32), tf.cast(v, tf.float32)))
-        self.cached = iter(stream.cache().batch(4))  # CULPRIT
-        self.plain = iter(stream.batch(4))
+        self.stream = tf.data.Dataset.range(10**9).map(lambda v: tf.fill((32, 32), tf.cast(v, tf.float32)))
+
+    def before_leaky(self):
+        self.rows = iter(self.stream.cache().batch(4))  # CULPRIT
+
+    def before_cured(self):
+        self.rows = iter(self.stream.batch(4))
 
     def leaky(self, i):
-        next(self.cached)
+        next(self.rows)
 
     def cured(self, i):
-        next(self.plain)
+        next(self.rows)
 
 
 @leak("python_objects", needs=(tensorflow_2,))

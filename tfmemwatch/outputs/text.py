@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import List, Mapping, Optional, Sequence, Tuple
 
+from ..balance import Verdict
 from ..catalog import BY_KIND
 from ..memory import Memory
 from ..model import Finding, Key, Tally, count_of, pace_of, size_of
@@ -14,7 +15,7 @@ _MADE = frozenset(BY_KIND) - {"trace", "retrace", "session_closed", "writer_clos
 
 def render(
     title: str, findings: Sequence[Finding], before: Mapping[Key, Tally], after: Mapping[Key, Tally],
-    memory: Tuple[Optional[Memory], Memory], off: Mapping[str, str],
+    memory: Tuple[Optional[Memory], Memory], off: Mapping[str, str], verdict: Optional[Verdict] = None,
 ) -> str:  # fmt: skip
     """The whole report as one text."""
     lines = ["tfmemwatch · " + title, ""]
@@ -22,6 +23,8 @@ def render(
     lines += _made(before, after)
     lines += _traces(before, after)
     lines += _memory(*memory)
+    if verdict is not None and verdict.word:
+        lines.append("  → %s: %s" % verdict)
     if off:
         lines += ["", "Not watched here"] + ["  %s: %s" % row for row in sorted(off.items())]
     return "\n".join(lines) + "\n"
