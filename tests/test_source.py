@@ -74,6 +74,37 @@ def test_the_line_that_puts_something_in_is_found(program, name, text, function)
     assert (site.file, site.line, site.function) == (program, line_with(text), function)
 
 
+BOUNDED = {
+    "taken out": "def add(self, x):\n        self.rows.append(x)\n        self.rows.pop(0)",
+    "measured": "def add(self, x):\n        if len(self.rows) < 100: self.rows.append(x)",
+    "begun anew": "def flush(self):\n        self.rows = []",
+    "cut": "def add(self, x):\n        self.rows[:] = self.rows[-100:]",
+    "deleted from": "def add(self, x):\n        del self.rows[0]",
+}
+
+
+@pytest.mark.parametrize("how", BOUNDED)
+def test_what_may_keep_a_collection_small_is_seen(tmp_path, how):
+    """So that one looks for longer, before it is called a leak."""
+    program = tmp_path / "bounded.py"
+    program.write_text("class Rows:\n    def __init__(self):\n        self.rows = []\n\n    " + BOUNDED[how] + "\n")
+    assert source.may_bound(["rows"], str(program), ["Rows"])
+    assert not source.may_bound(["other"], str(program), ["Rows"])
+
+
+def test_a_list_that_is_only_filled_may_not_be_bounded(program):
+    """Then nothing needs to be waited for."""
+    assert not source.may_bound(["history"], program, ["Cache"])
+    assert source.may_bound(["results"], program)
+
+
+def test_who_calls_a_library_is_seen(tmp_path):
+    """For what grows inside the library: `logging.getLogger(name)` in a function, not what runs once on import."""
+    program = tmp_path / "logs.py"
+    program.write_text("import logging\nlogging.basicConfig()\n\ndef handle(n):\n    return logging.getLogger(n)\n")
+    assert [site.line for site in source.using("logging", [str(program)])] == [5]
+
+
 def test_a_name_that_nothing_is_put_into_has_no_line(program):
     """No line is better than a wrong one."""
     assert source.putting_into("queue", [program]) == []

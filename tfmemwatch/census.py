@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import sys
 from collections import deque
 from contextlib import contextmanager
-from itertools import chain, compress, starmap, tee
+from itertools import chain, compress, islice, starmap, tee
 from operator import not_
-from types import FrameType, FunctionType, MethodType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from weakref import ReferenceType as WeakReference
 
 from .site import PROJECT, classify, file_of, is_project
 
@@ -35,6 +35,7 @@ class Holder(NamedTuple):
     bound: Optional[int]  # how long it can grow, where it says so
     line: Optional[Tuple[str, int, str]]  # where its owner stands, for what is no name in the source
     owners: Tuple[str, ...] = ()  # the classes of the object whose attribute it is, its bases last
+    is_within: bool = False  # what has this name is an object of a library's, and the container is inside it
 
 
 def everything(kinds: Set[type]) -> List[Any]:
@@ -135,16 +136,21 @@ _LENGTHS = tuple(kind.__len__ for kind in _KINDS)  # type: ignore[attr-defined]
 def take(tensor: Optional[type] = None) -> Census:
     """Count the tensors and measure the containers that there are."""
     lengths: Dict[int, int] = {}
-    tensors = 0
+    count = 0
     kinds = containers()
     for thing in everything(kinds | {tensor} if tensor is not None else kinds):
         if type(thing) is tensor:
-            tensors += 1
+            count += 1
             continue
         _measure(thing, lengths)
     for thing in plain_dicts():
         _measure(thing, lengths)
-    return Census(lengths, tensors)
+    return Census(lengths, count)
+
+
+def tensors(kind: Optional[type]) -> List[Any]:
+    """The eager tensors that there are; the caller lets go of them soon."""
+    return everything({kind}) if kind is not None else []
 
 
 def _measure(thing: Any, lengths: Dict[int, int]) -> None:
@@ -185,10 +191,23 @@ def _is_own(owner: Any) -> bool:
     return (getattr(type(owner), "__module__", "") or "").startswith("tfmemwatch")
 
 
-def items(container: Any, most: int = 8) -> List[Any]:
+class Weight(NamedTuple):
+    """What one more item of a collection keeps alive, beyond what the item before it keeps alive too."""
+
+    bytes: float
+    tensors: float
+
+
+_MOST_REACHED = 3000
+_NEAR = 300
+_NOTHING = Weight(0.0, 0.0)
+_PASSED_OVER = (type, ModuleType, WeakReference)
+
+
+def items(container: Any, most: int = 4) -> List[Any]:
     """A few of the newest things in a container."""
     try:
-        values = container.values() if isinstance(container, dict) else container
+        values = _last_items(container, most) if isinstance(container, dict) else container
         if isinstance(values, (list, deque)):
             return [values[-1 - index] for index in range(min(most, len(values)))]
         return list(values)[-most:]
@@ -196,40 +215,60 @@ def items(container: Any, most: int = 8) -> List[Any]:
         return []  # it changed under our eyes
 
 
-def holds_tensors(container: Any) -> bool:
-    """Whether its newest items are eager tensors, or things with some in them."""
-    found = items(container)
-    return bool(found) and sum(map(_has_tensor, found)) * 2 > len(found)
-
-
-def _has_tensor(value: Any, depth: int = 0) -> bool:
-    if type(value).__name__ in ("EagerTensor", "IndexedSlices", "RaggedTensor"):
-        return True
-    return depth < 3 and any(_has_tensor(part, depth + 1) for part in _parts(value)[:16])
-
-
-def _parts(value: Any) -> List[Any]:
-    """What a thing is made of, as far as that is its own: items, attributes, the object of a method, a closure."""
-    if isinstance(value, (tuple, list)):
-        return list(value[:32])
-    if isinstance(value, dict):
-        return list(value.values())[:32]
-    if isinstance(value, MethodType):
-        return [value.__self__]
-    if isinstance(value, FunctionType):
-        return [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
-    if isinstance(value, functools.partial):
-        return [*value.args, *value.keywords.values()]
-    attributes = getattr(value, "__dict__", None)
-    is_shared = isinstance(value, (type, ModuleType)) or hasattr(value, "_num_elements")
-    return list(attributes.values())[:32] if isinstance(attributes, dict) and not is_shared else []
-
-
-def _is_filled(cell: Any) -> bool:
+def _last_items(container: Dict[Any, Any], most: int) -> List[Any]:
     try:
-        return cell.cell_contents is not cell
-    except ValueError:
-        return False
+        keys = list(islice(reversed(container), most))
+    except TypeError:  # before Python 3.8
+        keys = list(container)[-most:]
+    return [(key, container[key]) for key in keys]
+
+
+def weight_of_item(container: Any) -> Weight:
+    """About what one more item costs: the bytes and tensors that hang on one of the newest items alone."""
+    found = items(container)
+    if not found:
+        return _NOTHING
+    reached = [reach(item, container) for item in found]
+    if max(map(len, reached)) >= _MOST_REACHED:  # they lead everywhere: what lies near is theirs
+        reached = [dict(islice(one.items(), _NEAR)) for one in reached]
+    total = some = 0.0
+    for index, mine in enumerate(reached):
+        for thing in _alone(mine, reached[index - 1] if len(reached) > 1 else {}):
+            total += _size(thing)
+            some += is_tensor(thing)
+    return Weight(total / len(found), some / len(found))
+
+
+def _alone(mine: Dict[int, Any], other: Dict[int, Any]) -> List[Any]:
+    return [thing for key, thing in mine.items() if key not in other]
+
+
+def reach(thing: Any, holder: Any = None) -> Dict[int, Any]:
+    """What a thing keeps alive, by id: through attributes, items, closures and frames, but not through modules.
+
+    Nor through the collection that holds it: an exception leads to its frames, and those back to the collection.
+    """
+    found = {id(thing): thing}
+    waiting = deque([thing])
+    while waiting and len(found) < _MOST_REACHED:
+        at = waiting.popleft()
+        if is_tensor(at) or isinstance(at, _PASSED_OVER):
+            continue
+        # A frame leads to those that called it, which run; its variables are what it keeps.
+        parts = list(at.f_locals.values()) if isinstance(at, FrameType) else gc.get_referents(at)
+        for part in parts:
+            if id(part) in found or part is holder or isinstance(part, _PASSED_OVER):
+                continue
+            if type(part) is dict and "__builtins__" in part:
+                continue
+            found[id(part)] = part
+            waiting.append(part)
+    return found
+
+
+def is_tensor(thing: Any) -> bool:
+    """Whether it is an eager tensor."""
+    return type(thing).__name__ == "EagerTensor"
 
 
 def is_kept(tensor: type, least: float) -> bool:
@@ -241,38 +280,90 @@ def is_kept(tensor: type, least: float) -> bool:
     return _size(largest) >= least and any(one is not tensors for one in referrers(largest))
 
 
-def size_of_item(container: Any) -> float:
-    """About how many bytes one more item costs."""
-    found = items(container)
-    if not found:
-        return 0.0
-    return sum(_size(value) for value in found) / len(found)
-
-
-def _size(value: Any, depth: int = 0) -> float:
-    count = getattr(value, "_num_elements", None)
+def _size(thing: Any) -> float:
+    count = getattr(thing, "_num_elements", None)
     try:
         if count is not None:
-            return float(count() * max(1, value.dtype.size))
-        nbytes = getattr(value, "nbytes", None)
-        if isinstance(nbytes, int):
-            return float(nbytes)
-        total = float(sys.getsizeof(value, 64))
-        if depth < 3:
-            total += sum(_size(part, depth + 1) for part in _parts(value))
-        return total
+            return float(count() * max(1, thing.dtype.size))
+        nbytes = getattr(thing, "nbytes", None)
+        return float(nbytes if isinstance(nbytes, int) else sys.getsizeof(thing, 64))
     except Exception:
         return 64.0
 
 
+def collection_of(thing: Any, ours: Any, depth: int = 0) -> Any:
+    """The list, dict, set or deque that holds a thing, directly or through what it is part of; None where none does.
+
+    `ours` is a list of the caller's own, in which the thing stands as well.
+    """
+    objects: List[Any] = []
+    for referrer in referrers(thing)[:_MOST_REFERRERS]:
+        if referrer is ours or _is_own(referrer):
+            continue
+        if type(referrer) in _KINDS and not _is_namespace(referrer):
+            if len(referrer) >= _LEAST_LENGTH:
+                return referrer
+            objects.append(referrer)
+        elif type(referrer) is dict or not isinstance(referrer, _PASSED_OVER):
+            objects.append(referrer)
+    if depth < 3:
+        for owner in objects[:4]:
+            found = collection_of(owner, objects, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _is_namespace(owner: Any) -> bool:
+    """Whether a dict is the attributes of something, not a collection."""
+    if type(owner) is not dict:
+        return False
+    return "__builtins__" in owner or any(_is_dict_of(one, owner) for one in referrers(owner)[:_MOST_REFERRERS])
+
+
+def _is_dict_of(thing: Any, attributes: Dict[Any, Any]) -> bool:
+    if isinstance(thing, type):
+        return bool(attributes) and thing.__dict__.get(next(iter(attributes)), thing) is next(iter(attributes.values()))
+    return getattr(thing, "__dict__", None) is attributes
+
+
+_MOST_STEPS = 4  # up from a collection to a name
+
+
 def holder_of(container: Any, depth: int = 0) -> Optional[Holder]:
-    """By what name the program holds a container; None where no name leads to it."""
+    """By what name the program holds a container; None where no name leads to it.
+
+    A name of the program's own is better than one inside a library: `Pipe.q` says more than `Queue.queue`.
+    """
     bound = container.maxlen if isinstance(container, deque) else None
-    for referrer in referrers(container)[:_MOST_REFERRERS]:
+    in_library = None
+    above = referrers(container)[:_MOST_REFERRERS]
+    for referrer in above:
         found = _named_by(referrer, container, bound, depth)
-        if found is not None:
+        if found is not None and (depth or found.line is not None or is_projects(found.module)):
             return found
-    return _in_frames(container)
+        in_library = in_library or found
+    if depth:
+        return in_library or _in_frames(container) or _in_collection(above, depth)
+    return _in_frames(container) or _in_collection(above, depth) or in_library or in_defaults(container)
+
+
+def is_projects(module: str) -> bool:
+    """Whether a module is the user's own; one that is not known may be."""
+    if module not in sys.modules or module == "__main__":
+        return True
+    file = file_of(sys.modules.get(module))
+    return file != "" and is_project(file)
+
+
+def _in_collection(above: List[Any], depth: int) -> Optional[Holder]:
+    """A list in a list has the name of the outer one."""
+    for referrer in above if depth < _MOST_STEPS else ():
+        if type(referrer) in (list, deque):
+            outer = holder_of(referrer, depth + 1)
+            if outer is not None:
+                return outer._replace(path=outer.path + "[…]", bound=None)
+    return None
 
 
 def _in_frames(container: Any) -> Optional[Holder]:
@@ -294,7 +385,7 @@ def _named_by(referrer: Any, container: Any, bound: Optional[int], depth: int) -
         return _in_dict(referrer, container, bound, depth)
     if hasattr(referrer, "cache_info") and hasattr(referrer, "__wrapped__"):
         return _in_lru(referrer)
-    if isinstance(referrer, (FrameType, ModuleType)) or kind.__module__ == __name__:
+    if isinstance(referrer, (FrameType, ModuleType)) or _is_own(referrer):
         return None
     if kind.__name__ == "cell":
         return _in_closure(referrer, bound)
@@ -302,13 +393,20 @@ def _named_by(referrer: Any, container: Any, bound: Optional[int], depth: int) -
     if isinstance(attributes, dict) and kind not in (list, tuple, type):
         for name, value in list(attributes.items()):
             if value is container:
-                return _attribute(kind, name, bound)
+                return _attribute(referrer, name, bound, depth)
     return None
 
 
-def _attribute(kind: type, name: str, bound: Optional[int]) -> Holder:
+def _attribute(owner: Any, name: str, bound: Optional[int], depth: int) -> Holder:
+    kind = type(owner)
     owners = tuple(base.__name__ for base in kind.__mro__)
-    return Holder((name,), "%s.%s" % (kind.__name__, name), kind.__module__, bound, None, owners)
+    holder = Holder((name,), "%s.%s" % (kind.__name__, name), kind.__module__, bound, None, owners)
+    if is_projects(kind.__module__) or depth >= _MOST_STEPS:
+        return holder
+    outer = holder_of(owner, depth + 1)
+    if outer is None or not is_projects(outer.module):
+        return holder
+    return outer._replace(path="%s (%s.%s)" % (outer.path, kind.__name__, name), bound=bound, is_within=True)
 
 
 def _in_lru(wrapper: Any) -> Holder:
@@ -330,6 +428,21 @@ def _in_closure(cell: Any, bound: Optional[int]) -> Optional[Holder]:
     return None
 
 
+def in_defaults(container: Any) -> Optional[Holder]:
+    """`def predict(x, history=[])`: a default is made once, and every call has it."""
+    for function in everything({FunctionType}):
+        defaults = function.__defaults__
+        if defaults is None or not any(value is container for value in defaults):
+            continue
+        code = function.__code__
+        first = code.co_argcount - len(defaults)
+        name = code.co_varnames[first + [value is container for value in defaults].index(True)]
+        return Holder(
+            (name,), "the default of %s in %s()" % (name, code.co_name), function.__module__ or "", None, None
+        )
+    return None
+
+
 def _in_dict(owner: Dict[Any, Any], container: Any, bound: Optional[int], depth: int) -> Optional[Holder]:
     key = next((key for key, value in list(owner.items()) if value is container), None)
     if key is None:
@@ -338,11 +451,13 @@ def _in_dict(owner: Dict[Any, Any], container: Any, bound: Optional[int], depth:
         module = str(owner.get("__name__", ""))
         return Holder((str(key),), "%s.%s" % (module, key), module, bound, None)
     for referrer in referrers(owner)[:_MOST_REFERRERS]:
-        if getattr(referrer, "__dict__", None) is owner:
-            kind = type(referrer)
-            return _attribute(kind, str(key), bound)
-    if depth == 0:
-        outer = holder_of(owner, 1)
+        if _is_dict_of(referrer, owner):
+            if isinstance(referrer, type):
+                path = "%s.%s" % (referrer.__name__, key)
+                return Holder((str(key),), path, referrer.__module__, bound, None, (referrer.__name__,))
+            return _attribute(referrer, str(key), bound, depth)
+    if depth < 2:
+        outer = holder_of(owner, depth + 1)
         if outer is not None:
             names = (key, *outer.names) if isinstance(key, str) else outer.names
             return outer._replace(names=names, path="%s[%r]" % (outer.path, _short(key)), bound=bound)

@@ -88,7 +88,8 @@ class Examiner:
             news = True
         if watch.config.evidence:
             memory = watch.memory()
-            news = self._balance.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes) or news
+            if not self._inquiry.is_open:  # what it holds while it looks would be taken for the program's
+                news = self._balance.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes) or news
             news = self._inquiry.look(memory, not judge.anything_rises(), now, watch.memory) or news
         return news
 

@@ -18,6 +18,7 @@ from .site import FRAMEWORKS, file_of
 _SCALES = ((3, 9, 7), (24, 4, 3))
 _LOOKS_FOR_OPERATIONS = 32
 _LOOKS_FOR_OBJECTS = 112
+_LOOKS_WHEN_SURE = 48  # in a loop with steps, for a collection that nothing in the source can keep from growing
 _LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
 _NUMBER_BYTES = 650  # of one cached scalar, as measured
 _NO_CENSUS = census.Census({}, 0)
@@ -74,12 +75,14 @@ class _Container:
         self.climbs = 0
         self.last = self.start
         self._climbed: List[bool] = []  # at each look; there are as many as an inquiry has looks
+        self._weight: Optional[census.Weight] = None
 
     def look(self) -> None:
         length = len(self.thing)
         self._climbed.append(length > self.last)
         self.climbs += length > self.last
         self.last = length
+        self._weight = None
 
     @property
     def goes_on(self) -> bool:
@@ -92,9 +95,21 @@ class _Container:
         return self.last - self.start
 
     @property
+    def always_climbs(self) -> bool:
+        """Whether it has climbed at almost every look."""
+        return self.climbs >= 0.9 * len(self._climbed)
+
+    @property
+    def weight(self) -> census.Weight:
+        """What one more item costs."""
+        if self._weight is None:
+            self._weight = census.weight_of_item(self.thing)
+        return self._weight
+
+    @property
     def bytes(self) -> float:
         """About how much more it holds than when it was found."""
-        return self.grown * census.size_of_item(self.thing)
+        return self.grown * self.weight.bytes
 
     @property
     def is_ours_alone(self) -> bool:
@@ -147,6 +162,11 @@ class Inquiry:
             return True
         return False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether evidence is being taken."""
+        return self._looks >= 0
+
     def stop(self) -> None:
         """Let go of everything, whatever was under way."""
         self._operations.close()
@@ -159,11 +179,10 @@ class Inquiry:
         self._began = now
         self._tensor = self._tensor_type()
         self._first = self._middle = read()
-        self._middle_tensors = 0
         self._half: Dict[Tuple[Site, str], Operation] = {}
         self._outputs: Dict[Tuple[Site, str], Operation] = {}
         self._before = census.take(self._tensor)
-        self._tensors = self._before.tensors
+        self._tensors = self._middle_tensors = self._before.tensors
         self._containers = []
         self._looks = 0
         self._window = _LOOKS_FOR_OPERATIONS
@@ -198,7 +217,11 @@ class Inquiry:
         if self._looks == self._lasts // 2:
             gc.collect()
             self._middle = read()
-            self._middle_tensors = census.take(self._tensor).tensors if self._recording() else 0
+            self._middle_tensors = len(census.tensors(self._tensor))
+        if self._looks == _LOOKS_WHEN_SURE and self._per == "step":
+            grown, _ = self._grown(read)
+            if self._is_material(grown) and self._judge_sure_containers(now, grown):
+                return True
         if self._looks >= self._lasts:
             return self._judge_objects(now, read)
         return False
@@ -257,12 +280,24 @@ class Inquiry:
             return True
         if self._looks < self._lasts:
             return False  # it was made to look on
-        if self._judge_tapes(now, grown):
+        if self._judge_tensors(now, grown):
             return True
         by_clock = self._per != "step"
         if not steady:  # what remembers all elements of an endless dataset grows by doubling
             return (by_clock and self._judge_caches(now, grown)) or self._give_up()
         return self._judge_growing(now, grown) or self._judge_caches(now, grown) or self._judge_rest(now, grown, blocks)
+
+    def _judge_sure_containers(self, now: float, grown: float) -> bool:
+        """Before the time: what holds most of it, climbs at every look, and has nothing to keep it from growing."""
+        for one in self._containers:
+            if not one.always_climbs or one.bytes < 0.5 * grown:
+                continue
+            holder = census.holder_of(one.thing)
+            site = line_for(holder, self._near()) if holder is not None and holder.bound is None else None
+            if holder is None or site is None or source.may_bound(holder.names, site.file, holder.owners):
+                continue
+            return self._found_in(one, holder, site, now, grown)
+        return False
 
     def _judge_containers(self, now: float, grown: float) -> bool:
         for one in sorted(self._containers, key=lambda one: -one.bytes):
@@ -271,22 +306,26 @@ class Inquiry:
             holder = census.holder_of(one.thing)
             if holder is None or holder.bound is not None:
                 continue
-            tensors = census.holds_tensors(one.thing)
-            name = "live_tensors" if tensors else "python_objects"
-            site = UNKNOWN
-            if holder.line is not None:
-                site = Site(*holder.line)
-                name = "tensor_cache" if tensors else name
-            else:
-                site = line_for(holder, [row.site for row in self._rows]) or UNKNOWN
+            site = line_for(holder, self._near()) or UNKNOWN
             if site is UNKNOWN and _is_framework(holder.module):
                 continue
-            if source.takes_out(holder.names, site.file, holder.owners) and self._lasts == _LOOKS_FOR_OBJECTS:
+            if self._lasts == _LOOKS_FOR_OBJECTS and source.may_bound(holder.names, site.file, holder.owners):
                 self._lasts *= 2  # a collection from which things are taken out may well have a bound: look on
                 self._middle = self._last
                 return False
-            return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path)
+            return self._found_in(one, holder, site, now, grown)
         return False
+
+    def _found_in(self, one: _Container, holder: census.Holder, site: Site, now: float, grown: float) -> bool:
+        name = "live_tensors" if one.weight.tensors >= 0.5 else "python_objects"
+        if holder.line is not None and name == "live_tensors":
+            name = "tensor_cache"
+        return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path)
+
+    def _near(self) -> List[Site]:
+        """Lines that were seen to run operations."""
+        rows = self._rows or (self._operations.read() if self._operations.is_open else [])
+        return [row.site for row in rows]
 
     def _judge_growing(self, now: float, grown: float) -> bool:
         """One tensor that is made anew with more in it each time, and kept."""
@@ -296,18 +335,25 @@ class Inquiry:
                 return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
         return False
 
-    def _judge_tapes(self, now: float, grown: float) -> bool:
-        """Tensors that no collection holds grow in number while a tape records: it holds them."""
-        more = census.take(self._tensor).tensors - self._tensors
-        first = self._middle_tensors - self._tensors
-        goes_on = first > 0 and more >= self._looks // 2 and more - first >= 0.6 * first
-        tapes = self._recording() if goes_on else []
-        if not tapes:
+    def _judge_tensors(self, now: float, grown: float) -> bool:
+        """Tensors grow in number: a tape that records holds them, or many small collections that grow in turn."""
+        tensors = census.tensors(self._tensor)
+        more, first = len(tensors) - self._tensors, self._middle_tensors - self._tensors
+        if more < self._looks // 2 or first <= 0 or more - first < 0.6 * first:
             return False
-        summed = source.summed_up(row.site for row in self._rows)
-        if summed is not None:
-            return self._found("summed_under_tape", summed, "", more, grown, now, 0.8)
-        return self._found("open_tape", tapes[0], "", more, grown, now, 0.9)
+        tapes = self._recording()
+        if tapes:
+            summed = source.summed_up(row.site for row in self._rows)
+            if summed is not None:
+                return self._found("summed_under_tape", summed, "", more, grown, now, 0.8)
+            return self._found("open_tape", tapes[0], "", more, grown, now, 0.9)
+        for tensor in tensors[-1 : -more : -max(1, more // 4)]:  # some of those that came last
+            collection = census.collection_of(tensor, tensors)
+            holder = census.holder_of(collection) if collection is not None else None
+            site = line_for(holder, self._near()) if holder is not None and holder.bound is None else None
+            if holder is not None and site is not None and not _is_framework(holder.module):
+                return self._found("live_tensors", site, holder.path, more, grown, now, 0.8, holder.path)
+        return False
 
     def _judge_caches(self, now: float, grown: float) -> bool:
         """Elements are taken from an iterator, and some dataset remembers all of them."""
@@ -411,18 +457,25 @@ def _goes_on(first_half: int, both: int) -> bool:
 
 def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]:
     """The line that fills a collection: in the class that owns it, or near what was seen to run, or anywhere."""
+    if holder.line is not None:
+        return Site(*holder.line)
     first = file_of(sys.modules.get(holder.module))
     files = source.project_files([first] if first else [])
     functions = {(site.file, site.function) for site in near}
-    for name in holder.names:
-        lines = source.putting_into(name, files)
-        lines.sort(key=lambda line: (
-            holder.owners.index(line.owner) if line.owner in holder.owners else len(holder.owners),
-            (line.site.file, line.site.function) not in functions,
-        ))  # fmt: skip
-        if lines:
-            return lines[0].site
-    return None
+    for anyhow in (False, True) if holder.is_within else (False,):
+        for name in holder.names:
+            lines = source.putting_into(name, files, anyhow)
+            lines.sort(key=lambda line: (
+                holder.owners.index(line.owner) if line.owner in holder.owners else len(holder.owners),
+                (line.site.file, line.site.function) not in functions,
+            ))  # fmt: skip
+            if lines:
+                return lines[0].site
+    if census.is_projects(holder.module) or _is_framework(holder.module):
+        return None
+    calls = source.using(holder.module.split(".")[0], files)  # a collection inside a library: who calls that library?
+    calls.sort(key=lambda site: (site.file, site.function) not in functions)
+    return calls[0] if calls else None
 
 
 class Keeper:

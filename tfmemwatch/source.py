@@ -38,22 +38,31 @@ class Line(NamedTuple):
     owner: str
 
 
-def putting_into(name: str, files: Iterable[str]) -> List[Line]:
-    """The lines that put something into what is called `name`, in the order of the files."""
+def putting_into(name: str, files: Iterable[str], anyhow: bool = False) -> List[Line]:
+    """The lines that put something into what is called `name`, in the order of the files; `anyhow`: by any method."""
     found: List[Line] = []
     for file in files:
         tree = _parsed(file, name)
         if tree is not None:
-            found.extend(_in_tree(tree, name, file))
+            found.extend(_in_tree(tree, name, file, anyhow))
     return found
 
 
-def takes_out(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
-    """Whether some line takes things out of what has one of these names, in one of these classes."""
+def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
+    """Whether some line keeps what has one of these names, in one of these classes, from growing for ever.
+
+    It takes things out, asks how long it is, or begins anew elsewhere than in the constructor.
+    """
     wanted, classes = set(names), set(owners)
     tree = _parsed(file)
-    nodes = _walk(tree, "", "<module>") if tree is not None else ()
-    return any(_takes(node) in wanted and (not classes or owner in classes) for owner, _, node in nodes)
+    for owner, function, node in _walk(tree, "", "<module>") if tree is not None else ():
+        if classes and owner not in classes:
+            continue
+        if _takes(node) in wanted or _measures(node) in wanted:
+            return True
+        if function not in ("__init__", "<module>") and wanted.intersection(_renews(node)):
+            return True
+    return False
 
 
 def _takes(node: ast.AST) -> str:
@@ -61,6 +70,33 @@ def _takes(node: ast.AST) -> str:
         return _tail(node.func.value)
     targets = node.targets if isinstance(node, ast.Delete) else ()
     return next((_tail(target.value) for target in targets if isinstance(target, ast.Subscript)), "")
+
+
+def _measures(node: ast.AST) -> str:
+    """`len(self.rows)`."""
+    is_len = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+    return _tail(node.args[0]) if is_len and node.args else ""  # type: ignore[attr-defined]
+
+
+def _renews(node: ast.AST) -> List[str]:
+    """The names that get a new value: `self.rows = []`, `rows[:] = rows[-9:]`; but no list that is made once.
+
+    A local name counts where a loop makes it anew.
+    """
+    if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+        inner = [one for one in ast.walk(node) if isinstance(one, ast.Assign)]
+        return [target.id for one in inner for target in one.targets if isinstance(target, ast.Name)]
+    if isinstance(node, ast.Global):
+        return node.names
+    if not isinstance(node, ast.Assign):
+        return []
+    names = [target.attr for target in node.targets if isinstance(target, ast.Attribute)]
+    sliced = [target.value for target in node.targets if isinstance(target, ast.Subscript) and _is_slice(target)]
+    return names + [_tail(value) for value in sliced]
+
+
+def _is_slice(target: ast.Subscript) -> bool:
+    return isinstance(target.slice, ast.Slice)
 
 
 def summed_up(sites: Iterable[Site]) -> Optional[Site]:
@@ -75,6 +111,32 @@ def summed_up(sites: Iterable[Site]) -> Optional[Site]:
         ):
             return site
     return None
+
+
+def using(module: str, files: Iterable[str]) -> List[Site]:
+    """The lines in functions that call into a library module: `logging.getLogger(...)`, `finalize(...)` of weakref."""
+    found = []
+    for file in files:
+        tree = _parsed(file, module)
+        if tree is None:
+            continue
+        nodes = list(_walk(tree, "", "<module>"))
+        names = {
+            alias.asname or alias.name
+            for _, _, node in nodes
+            if isinstance(node, ast.ImportFrom) and node.module == module
+            for alias in node.names
+        }
+        for _, function, node in nodes:
+            if isinstance(node, ast.Call) and function != "<module>" and _is_of(node.func, module, names):
+                found.append(Site(file, node.lineno, function))
+    return found
+
+
+def _is_of(function: ast.AST, module: str, names: Set[str]) -> bool:
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id == module.rsplit(".", 1)[-1]
+    return isinstance(function, ast.Name) and function.id in names
 
 
 def calling(name: str, files: Iterable[str], plain: bool = False) -> List[Site]:
@@ -103,10 +165,10 @@ def _parsed(file: str, name: str = "") -> Optional[ast.AST]:
         return None
 
 
-def _in_tree(tree: ast.AST, name: str, file: str) -> Iterable[Line]:
+def _in_tree(tree: ast.AST, name: str, file: str, anyhow: bool) -> Iterable[Line]:
     lines: Set[int] = set()
     for owner, function, node in _walk(tree, "", "<module>"):
-        if _puts(node, name) and node.lineno not in lines:
+        if (_puts(node, name) or (anyhow and _calls_a_method_of(node, name))) and node.lineno not in lines:
             lines.add(node.lineno)
             yield Line(Site(file, node.lineno, function), owner)
 
@@ -129,6 +191,11 @@ def _puts(node: ast.AST, name: str) -> bool:
         target = node.target
         return isinstance(node.op, (ast.Add, ast.BitOr)) and _tail(target) == name
     return False
+
+
+def _calls_a_method_of(node: ast.AST, name: str) -> bool:
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_call and _tail(node.func.value) == name  # type: ignore[attr-defined]
 
 
 def _tail(node: Optional[ast.AST]) -> str:

@@ -23,7 +23,7 @@ def render(
     lines += _made(before, after)
     lines += _traces(before, after)
     lines += _memory(*memory)
-    if verdict is not None and verdict.word:
+    if verdict is not None and verdict.word and not findings:
         lines.append("  → %s: %s" % verdict)
     if off:
         lines += ["", "Not watched here"] + ["  %s: %s" % row for row in sorted(off.items())]
