@@ -74,7 +74,7 @@ class Balance:
             return Verdict("released", "%s were freed" % back)
         if free >= worth:
             return Verdict("retained", "in use stands still, the allocator keeps %s more than at first" % size_of(free))
-        return Verdict("steady", "in use stands still")
+        return Verdict("steady", "in use stands still, give or take %s" % size_of(worth))
 
     @property
     def fragmented(self) -> Optional[float]:

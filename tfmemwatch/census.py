@@ -199,7 +199,6 @@ class Weight(NamedTuple):
 
 
 _MOST_REACHED = 3000
-_NEAR = 300
 _NOTHING = Weight(0.0, 0.0)
 _PASSED_OVER = (type, ModuleType, WeakReference)
 
@@ -224,36 +223,38 @@ def _last_items(container: Dict[Any, Any], most: int) -> List[Any]:
 
 
 def weight_of_item(container: Any) -> Weight:
-    """About what one more item costs: the bytes and tensors that hang on one of the newest items alone."""
+    """About what one more item costs: the bytes and tensors that hang on one of the newest items.
+
+    A thing is an item's own if it is nearer to it than to the next item, which all things that they share are not.
+    """
     found = items(container)
     if not found:
         return _NOTHING
     reached = [reach(item, container) for item in found]
-    if max(map(len, reached)) >= _MOST_REACHED:  # they lead everywhere: what lies near is theirs
-        reached = [dict(islice(one.items(), _NEAR)) for one in reached]
     total = some = 0.0
     for index, mine in enumerate(reached):
-        for thing in _alone(mine, reached[index - 1] if len(reached) > 1 else {}):
+        for thing in _own(mine, reached[index - 1] if len(reached) > 1 else {}):
             total += _size(thing)
             some += is_tensor(thing)
     return Weight(total / len(found), some / len(found))
 
 
-def _alone(mine: Dict[int, Any], other: Dict[int, Any]) -> List[Any]:
-    return [thing for key, thing in mine.items() if key not in other]
+def _own(mine: Dict[int, Tuple[int, Any]], other: Dict[int, Tuple[int, Any]]) -> List[Any]:
+    return [thing for key, (steps, thing) in mine.items() if key not in other or steps < other[key][0]]
 
 
-def reach(thing: Any, holder: Any = None) -> Dict[int, Any]:
-    """What a thing keeps alive, by id: through attributes, items, closures and frames, but not through modules.
+def reach(thing: Any, holder: Any = None) -> Dict[int, Tuple[int, Any]]:
+    """What a thing keeps alive, by id, and in how many steps: through attributes, items, closures and frames.
 
-    Nor through the collection that holds it: an exception leads to its frames, and those back to the collection.
+    Not through modules, nor through the collection that holds it: an exception leads to its frames, and those back.
     """
-    found = {id(thing): thing}
+    found = {id(thing): (0, thing)}
     waiting = deque([thing])
     while waiting and len(found) < _MOST_REACHED:
         at = waiting.popleft()
         if is_tensor(at) or isinstance(at, _PASSED_OVER):
             continue
+        steps = found[id(at)][0] + 1
         # A frame leads to those that called it, which run; its variables are what it keeps.
         parts = list(at.f_locals.values()) if isinstance(at, FrameType) else gc.get_referents(at)
         for part in parts:
@@ -261,7 +262,7 @@ def reach(thing: Any, holder: Any = None) -> Dict[int, Any]:
                 continue
             if type(part) is dict and "__builtins__" in part:
                 continue
-            found[id(part)] = part
+            found[id(part)] = (steps, part)
             waiting.append(part)
     return found
 

@@ -347,8 +347,8 @@ class Inquiry:
             if summed is not None:
                 return self._found("summed_under_tape", summed, "", more, grown, now, 0.8)
             return self._found("open_tape", tapes[0], "", more, grown, now, 0.9)
-        for tensor in tensors[-1 : -more : -max(1, more // 4)]:  # some of those that came last
-            collection = census.collection_of(tensor, tensors)
+        for index in range(1, more, max(1, more // 4)):  # some of those that came last
+            collection = census.collection_of(tensors[-index], tensors)
             holder = census.holder_of(collection) if collection is not None else None
             site = line_for(holder, self._near()) if holder is not None and holder.bound is None else None
             if holder is not None and site is not None and not _is_framework(holder.module):
