@@ -25,6 +25,7 @@ PLACES: Dict[str, Tuple[str, ...]] = {
         "~eager.def_function:_frequent_tracing_detector_manager",
     ),
     "graph": ("~framework.ops:Graph.__init__",),
+    "imported_operations": ("~framework.importer:_ProcessNewOps",),
     "default_graphs": ("~framework.ops:_default_graph_stack",),
     "variable": ("~ops.resource_variable_ops:BaseResourceVariable.__init__",),
     "resource_variable": ("~ops.resource_variable_ops:ResourceVariable.__init__",),
