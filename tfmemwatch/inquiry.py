@@ -334,8 +334,9 @@ class Inquiry:
             larger = _growing_output(row, self._outputs.get((row.site, row.name))) * self._looks / self._window
             if larger < 0.3 * grown or self._tensor is None or not census.is_kept(self._tensor, 0.3 * grown):
                 continue
-            if not self._is_doubted("growing"):  # a window that fills has met its end by the next time
-                return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
+            if self._is_doubted("growing"):  # a window that fills has met its end by the next time
+                return False
+            return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
         return False
 
     def _judge_tensors(self, now: float, grown: float) -> bool:
