@@ -8,7 +8,8 @@ import time
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import fork, guard, tfapi
+from . import account, fork, guard, holdings, tfapi
+from .account import Account
 from .config import Config, checked
 from .errors import Unavailable
 from .examiner import Examiner
@@ -176,6 +177,10 @@ class Watch:
     def memory(self) -> Memory:
         """What the process holds now."""
         return self.process.read()
+
+    def account(self) -> Account:
+        """Whose bytes these are; dear: some tenths of a second."""
+        return account.take(self.process, holdings.read, tfapi.device_memory)
 
     def look(self) -> None:
         """One sample, and all that follows from it."""

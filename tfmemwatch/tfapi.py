@@ -224,3 +224,49 @@ def is_used() -> bool:
         return False
     context = find("context_object").value
     return context is not None and getattr(context, "_context_handle", None) is not None
+
+
+_WITHOUT_MEMORY = frozenset(("string", "resource", "variant"))  # what they hold is not an array of numbers
+
+
+def tensor_memory(tensor: Any, least: int) -> Tuple[int, Optional[int]]:
+    """Bytes of an eager tensor in the memory of the host; and where, for the larger ones that can say it."""
+    try:
+        dtype = tensor.dtype
+        if dtype.name in _WITHOUT_MEMORY or not (tensor.device or "CPU:").rpartition("/")[2].count("CPU:"):
+            return 0, None
+        size = int(tensor._num_elements()) * int(dtype.size)
+        inside = getattr(tensor, "_numpy_internal", None)
+        if size < least or inside is None:
+            return size, None
+        return size, int(inside().__array_interface__["data"][0])
+    except Exception:  # it is one whose value is not there yet, or was given away
+        return 0, None
+
+
+def owns_memory(variable: Any) -> bool:
+    """Whether a variable has a value of its own: not what an assignment returns, nor one of a graph."""
+    unread = find("unread_variable").value if has("unread_variable") else ()
+    return not isinstance(variable, unread) and not variable._in_graph_mode and hasattr(variable, "_handle_name")
+
+
+def constant_bytes(operation: Any) -> int:
+    """What a constant of a graph weighs; 0 where its shape or size is not known."""
+    value = operation.outputs[0]
+    return int(value.shape.num_elements() or 0) * int(value.dtype.size or 0)
+
+
+def device_memory() -> Dict[str, int]:
+    """Bytes in use on each device that has an allocator of its own, by name; starts no runtime."""
+    if not is_used():
+        return {}
+    context = find("context").value()
+    found = {}
+    for device in getattr(context, "list_logical_devices", list)():
+        if device.device_type == "CPU":
+            continue  # its memory is malloc's, and it answers zeros
+        try:
+            found[str(device.name)] = int(context.get_memory_info(device.name)["current"])
+        except Exception:
+            continue  # it has no allocator that can be asked
+    return found
