@@ -79,7 +79,11 @@ class Account(NamedTuple):
         for name, holder, size in _ASIDE:
             things = self.things.get(name, 0) - earlier.things.get(name, 0)
             grown[holder] = grown.get(holder, 0) - size * max(0, things)
-        return max(grown.items(), key=lambda row: row[1])
+        kept = max((name for name in _FREE), key=lambda name: grown.get(name, 0))
+        held = max((name for name in grown if name not in _FREE), key=lambda name: grown[name])
+        # What is free comes and goes by megabytes; what is in use is known exactly.
+        best = held if grown[held] >= _LEAST_SHARE * grown.get(kept, 0) else kept
+        return best, grown.get(best, 0)
 
     def __str__(self) -> str:
         return "\n".join(self.lines(None)) + "\n"
@@ -107,6 +111,8 @@ _ASIDE = (
     ("variables", "malloc", 2600), ("variables", "python", 1300),
     ("tensors", "malloc", 700), ("tensors", "python", 350),
 )  # fmt: skip
+_FREE = ("malloc_kept", "python_kept")
+_LEAST_SHARE = 0.05
 _LEAST_SHOWN = 50000
 _LEAST_RETURNED = 4000000
 

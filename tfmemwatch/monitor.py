@@ -13,7 +13,9 @@ from .account import Account
 from .config import Config, checked
 from .errors import Unavailable
 from .examiner import Examiner
+from .forecast import Outlook
 from .growth import COUNT_EVENTS
+from .horizon import Horizon
 from .inquiry import Pace
 from .ledger import Ledger
 from .memory import Memory, Process
@@ -58,6 +60,7 @@ class Watch:
         per_hour = 3600 / self.config.sample_seconds
         self._examiner = Examiner(self, COUNT_EVENTS, _TIME_PACE, "hour", per_hour)
         self._looks = 0
+        self.horizon = Horizon()
 
     # -- starting and stopping
 
@@ -191,13 +194,14 @@ class Watch:
             if self.scene.rank:
                 now = self._looks * self.config.sample_seconds
                 self._looks += 1
+                self.horizon.look(time.monotonic(), self.memory(), len(sys.modules))
                 self.tell(self._examiner.look(now))
             else:
                 self.ledger.read()  # what was born before still dies, and its deaths must not pile up
 
     def tell(self, news: List[Finding]) -> None:
         """Say it in the log, and to whoever wants to hear."""
-        for finding in news:
+        for finding in self._foreseen(news):
             if self.config.log:
                 log.tell(finding)
             if self.config.on_finding is not None:
@@ -210,7 +214,18 @@ class Watch:
 
     def findings(self) -> List[Finding]:
         """What leaks now."""
-        return self._examiner.findings
+        return self._foreseen(self._examiner.findings)
+
+    def outlook(self) -> Optional[Outlook]:
+        """When the nearest limit is reached; None while memory does not go on to grow."""
+        return self.horizon.outlook()
+
+    def _foreseen(self, findings: List[Finding]) -> List[Finding]:
+        """Those of growing bytes say when they end the process, where that can be told."""
+        outlook = self.outlook() if any(map(_grows, findings)) else None
+        if outlook is None:
+            return findings
+        return [one._replace(outlook=str(outlook)) if _grows(one) else one for one in findings]
 
     def snapshot(self) -> Snapshot:
         """Everything at this moment, as a plain value."""
@@ -239,6 +254,10 @@ class Watch:
     def hoarders(self) -> List[Tuple[Site, str]]:
         """Where datasets without an end were told to remember what passes, and by which method."""
         return datasets.hoarders([at for at, _ in self.ledger.ages("cache_dataset")])
+
+
+def _grows(finding: Finding) -> bool:
+    return finding.bytes > 0 and finding.state == "leak"
 
 
 def _is_loaded(name: str) -> bool:
