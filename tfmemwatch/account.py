@@ -149,6 +149,17 @@ def take(process: Process, weigh: Callable[[], Any], devices: Callable[[], Mappi
     )  # fmt: skip
 
 
+def returnable(process: Process) -> Optional[int]:
+    """About what a trim of the allocator would give back; some 20 ms. None where that can't be told."""
+    absent = 0
+    if process.allocator.heap_is_named:
+        try:
+            absent = mappings.resident(mappings.read(process.proc), True).heap_absent_bytes
+        except OSError:
+            return None  # of what is free, nobody knows what has gone back already
+    return process.allocator.returnable_bytes(absent)
+
+
 def split(
     memory: Memory, heap: Heap, python: Optional[PythonHeap], found: Optional[Resident], weights: Weights
 ) -> Tuple[Dict[str, int], int]:
@@ -163,7 +174,7 @@ def split(
     resident = found.bytes
     anonymous = found.anonymous_bytes
     python_in_use = min(small.in_use_bytes, anonymous)
-    python_kept = min(small.kept_bytes, anonymous - python_in_use)
+    python_kept = max(0, min(small.kept_bytes - found.arena_absent_bytes, anonymous - python_in_use))
     anonymous -= python_in_use + python_kept
     named = sum(weights)
     in_use = max(heap.in_use_bytes or 0, 0 if heap.in_use_bytes is not None else named)

@@ -14,6 +14,8 @@ _ROW = re.compile(
 )
 _ARENA_BYTES = 64 << 20  # what glibc reserves for the heap of a thread, and aligns it to
 _MOST_GUARD_BYTES = 64 << 10  # the page or so below a thread's stack that must not be touched
+_PYTHON_ARENA_BYTES = 256 << 10  # up to Python 3.9; since then four times that
+_MOST_ABSENT_BYTES = 1 << 20  # Python fills one arena after the other
 _SHARED = (b"/dev/shm/", b"/dev/zero", b"/memfd:", b"/SYSV")
 _DEVICES = b"/dev/"
 
@@ -45,11 +47,12 @@ class Resident(NamedTuple):
     devices_bytes: int
     stacks_bytes: int
     anonymous_bytes: int  # everything else: large blocks of malloc, Python's arenas, mmap
+    arena_absent_bytes: int = 0  # of what seem to be arenas of Python, not resident
 
     @property
     def bytes(self) -> int:
         """All of it."""
-        return sum(self) - self.heap_absent_bytes
+        return sum(self) - self.heap_absent_bytes - self.arena_absent_bytes
 
 
 def read(proc: str = "/proc") -> List[Mapping]:
@@ -77,8 +80,12 @@ def resident(mappings: List[Mapping], heap_is_named: bool) -> Resident:
         sums[kind] = sums.get(kind, 0) + mapping.resident_bytes
         if kind == "heap":
             sums["absent"] = sums.get("absent", 0) + mapping.size_bytes - mapping.resident_bytes
+        elif kind == "anonymous" and mapping.size_bytes >= _PYTHON_ARENA_BYTES:
+            absent = mapping.size_bytes - mapping.resident_bytes
+            if absent < min(_MOST_ABSENT_BYTES, 0.75 * mapping.size_bytes):
+                sums["arenas"] = sums.get("arenas", 0) + absent
         before = mapping
-    order = ("heap", "absent", "files", "shared", "devices", "stacks", "anonymous")
+    order = ("heap", "absent", "files", "shared", "devices", "stacks", "anonymous", "arenas")
     return Resident(*(sums.get(kind, 0) for kind in order))
 
 
