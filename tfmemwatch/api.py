@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import Any, List, Optional
 
-from . import account, guard, holdings, site, tfapi
+from . import account, guard, holdings, remedy, site, tfapi
 from .account import Account
 from .block import Block
 from .config import Config, load
@@ -15,6 +15,7 @@ from .model import Finding, Site
 from .moment import Snapshot
 from .monitor import Watch
 from .probes import BY_NAME
+from .remedy import Trial
 
 _lock = threading.RLock()
 _current: List[Watch] = []  # none or one
@@ -92,6 +93,16 @@ def owners() -> Account:
         return account.take(process, holdings.read, tfapi.device_memory)
     finally:
         process.close()
+
+
+def remedies(*names: str, function: Any = None) -> Trial:
+    """Try what may give memory back, and say what it gave: `gc.collect()`, then those named, then a trim of malloc.
+
+    `clear_session`, `kernels`, `scalars` and `traces` (of `function`, a tf.function or its name) run only when they are
+    named: each takes something from the program that it then makes anew.
+    """
+    running = current()
+    return remedy.trial(names, function, running.process if running is not None else None)
 
 
 def report() -> str:

@@ -52,6 +52,12 @@ def finished() -> List[Any]:
     return _sifted(gc.get_objects, (), lambda types: map(not_, map(_UNSAFE.__contains__, types)))
 
 
+def count() -> int:
+    """How many objects the collector knows."""
+    with _no_collection():
+        return sum(map(len, starmap(gc.get_objects, ((),))))
+
+
 def referrers(thing: Any) -> List[Any]:
     """What refers to a thing; frames, and tuples that may be unfinished, are left out."""
     return _sifted(gc.get_referrers, (thing,), lambda types: map(not_, map(_UNSAFE.__contains__, types)))

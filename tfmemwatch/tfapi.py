@@ -71,6 +71,7 @@ PLACES: Dict[str, Tuple[str, ...]] = {
     "executing_eagerly": ("~eager.context:executing_eagerly",),
     "fast_path": ("~pywrap_tfe:TFE_Py_FastPathExecute", "~pywrap_tensorflow:TFE_Py_FastPathExecute"),
     "slow_path": ("~pywrap_tfe:TFE_Py_Execute", "~pywrap_tensorflow:TFE_Py_Execute"),
+    "scalar_cache_clear": ("~pywrap_tfe:TFE_ClearScalarCache", "~pywrap_tensorflow:TFE_ClearScalarCache"),
     "eager_tensor": ("~framework.ops:EagerTensor",),
     "to_eager": ("~framework.constant_op:convert_to_eager_tensor",),
 }  # fmt: skip
@@ -270,3 +271,77 @@ def device_memory() -> Dict[str, int]:
         except Exception:
             continue  # it has no allocator that can be asked
     return found
+
+
+def clear_sessions() -> List[str]:
+    """Call `clear_session` of every Keras that has been imported, and of TensorFlow's own; their names."""
+    cleared = []
+    for name in ("keras", "tf_keras", "tensorflow"):
+        module = sys.modules.get(name)
+        if name == "tensorflow" and not cleared:
+            module = getattr(module, "keras", None)
+        backend = getattr(module, "backend", None)
+        for holder in (backend, getattr(module, "utils", None)):
+            clear = getattr(holder, "clear_session", None)
+            if clear is not None:
+                clear()
+                cleared.append(name)
+                break
+    return cleared
+
+
+_OWN_CACHES = (
+    "_variable_creation_config", "_no_variable_creation_config", "_variable_creation_fn", "_no_variable_creation_fn",
+    "_stateful_fn", "_stateless_fn",
+)  # fmt: skip
+
+
+def clear_traces(function: Any) -> int:
+    """Forget all traces of a tf.function but the one that its variables came with; how many there were."""
+    cleared = 0
+    for name in _OWN_CACHES:
+        owner = getattr(function, name, None)
+        cache = getattr(owner, "function_cache", None) or getattr(owner, "_function_cache", None)
+        lock = getattr(owner, "lock", None) or getattr(owner, "_lock", None)
+        if cache is None or lock is None:
+            continue
+        with lock:
+            cleared += _emptied(cache)
+    if not cleared and not any(getattr(function, name, None) is not None for name in _OWN_CACHES):
+        raise Unavailable("%r has no traces that can be found" % type(function).__name__)
+    return cleared
+
+
+def _emptied(cache: Any) -> int:
+    parts = [getattr(cache, name, None) for name in ("_primary", "primary", "arg_relaxed")]
+    number = sum(len(part) for part in parts if part is not None)
+    if hasattr(cache, "clear"):
+        cache.clear()
+        return number
+    for name in ("primary", "arg_relaxed", "arg_relaxed_shapes", "missed"):
+        part = getattr(cache, name, None)
+        if part is not None:
+            part.clear()
+    return number
+
+
+def name_of_function(function: Any) -> str:
+    """What a tf.function is called in the source."""
+    python = getattr(function, "_python_function", None)
+    return str(getattr(python, "__name__", None) or getattr(function, "_name", ""))
+
+
+def clear_kernel_cache() -> None:
+    """Empty the cache of eager kernels."""
+    if not is_used():
+        raise Unavailable("TensorFlow has not been used yet")
+    context = find("context").value()
+    clear = getattr(context, "clear_kernel_cache", None) or getattr(context, "_clear_caches", None)
+    if clear is None:
+        raise Unavailable("this TensorFlow has no way to empty it")
+    clear()
+
+
+def clear_scalar_cache() -> None:
+    """Empty the cache of tensors made from Python numbers."""
+    find("scalar_cache_clear").value()
