@@ -1,17 +1,19 @@
-"""`python -m tfmemwatch doctor`: what is watched here, what is not, and why."""
+"""`python -m tfmemwatch`: what is watched here (`doctor`), and what another process is asked."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import Dict, List, Optional
 
-from . import __version__, tfapi
+from . import __version__, door, tfapi
 from .config import ENVIRONMENT, load
-from .errors import TfmemwatchError
+from .errors import ConfigError, TfmemwatchError, Unavailable
 from .model import size_of
 from .monitor import Watch
 from .probes import PROBES
+from .remedy import NAMES
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -20,12 +22,24 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("--version", action="version", version="tfmemwatch " + __version__)
     commands = parser.add_subparsers(dest="command")
     commands.add_parser("doctor", help=doctor.__doc__)
+    for name, text in (
+        ("owners", "Whose bytes a process is made of."),
+        ("remedies", "Try in a process what may give memory back: a collection, those named, a trim."),
+        ("report", "The report of a process."),
+    ):
+        command = commands.add_parser(name, help=text, description=text + _AT_THE_DOOR)
+        command.add_argument("--pid", type=int, help="the process; left out where there is only one")
+        command.add_argument("--door", default=os.environ.get("TFMEMWATCH_DOOR", ""), help="its folder for the socket")
+        command.add_argument("--seconds", type=float, default=60.0, help="how long to wait for its next look")
+        if name == "remedies":
+            command.add_argument("names", nargs="*", metavar="name", help="of: " + ", ".join(NAMES))
+            command.add_argument("--function", help="the tf.function whose traces are to be forgotten")
     chosen = parser.parse_args(arguments)
     if chosen.command is None:
         parser.print_help()
         return 2
     try:
-        return doctor()
+        return doctor() if chosen.command == "doctor" else ask(chosen)
     except TfmemwatchError as error:
         print("tfmemwatch: %s" % error, file=sys.stderr)
         return 2
@@ -48,6 +62,31 @@ def doctor() -> int:
         _print_settings(config._asdict())
     finally:
         watch.stop()
+    return 0
+
+
+_AT_THE_DOOR = " The process must have been installed with door=FOLDER (TFMEMWATCH_DOOR); it answers at its next look."
+
+
+def ask(chosen: argparse.Namespace) -> int:
+    """Put the question to the process that is meant, and print what it says."""
+    if not chosen.door:
+        raise ConfigError("name the folder of the door: --door, or TFMEMWATCH_DOOR as in the process itself")
+    question = {"what": chosen.command, "names": getattr(chosen, "names", []),
+                "function": getattr(chosen, "function", None)}  # fmt: skip
+    try:
+        found = door.open_doors(chosen.door)
+        if chosen.pid is None and len(found) != 1:
+            raise ConfigError("name the process with --pid; in %s there are %s" % (chosen.door, found or "none"))
+        pid = found[0] if chosen.pid is None else chosen.pid
+        told = door.ask(chosen.door, pid, question, chosen.seconds)
+    except ConfigError:
+        raise
+    except (OSError, ValueError) as error:
+        raise Unavailable("it does not answer: %s" % (error or type(error).__name__)) from None
+    if "error" in told:
+        raise Unavailable(told["error"])
+    print(told["answer"], end="")
     return 0
 
 

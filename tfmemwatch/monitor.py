@@ -8,9 +8,10 @@ import time
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import account, fork, guard, holdings, tfapi
+from . import account, fork, guard, holdings, remedy, tfapi
 from .account import Account
 from .config import Config, checked
+from .door import Door
 from .errors import Unavailable
 from .examiner import Examiner
 from .forecast import Outlook
@@ -48,6 +49,7 @@ class Watch:
         self.probes: List[Probe] = []
         self.off: Dict[str, str] = {}
         self.operations = Operations(self.scene)
+        self.door = Door(config.door, {"remedies": self._remedies, "owners": self._owners, "report": self._report})
         self.tensorflow_before_fork = False
         self._sampler: Optional[Sampler] = None
         self._hook: Any = None
@@ -76,6 +78,7 @@ class Watch:
             if not self._installed:
                 guard.logger.info("tfmemwatch waits for TensorFlow to be imported")
             if sampling:
+                self.door.open()
                 self._sampler = Sampler(self.look, self.config.sample_seconds)
                 self._sampler.start()
 
@@ -90,6 +93,7 @@ class Watch:
                 probe.uninstall()
             self._installed = False
             self.process.close()
+            self.door.close()
 
     def stop_sampling(self) -> None:
         """End the thread: someone else, a block with steps, looks from now on."""
@@ -163,6 +167,7 @@ class Watch:
                 "Fork first, or use multiprocessing's 'spawn'."
             )
         if sampling and self._running:
+            self.door.open()
             self._sampler = Sampler(self.look, self.config.sample_seconds)
             self._sampler.start()
 
@@ -191,6 +196,7 @@ class Watch:
             if not self._running:
                 return
             self._imported()
+            self.door.look()
             if self.scene.rank:
                 now = self._looks * self.config.sample_seconds
                 self._looks += 1
@@ -215,6 +221,16 @@ class Watch:
     def findings(self) -> List[Finding]:
         """What leaks now."""
         return self._foreseen(self._examiner.findings)
+
+    def _remedies(self, question: Dict[str, Any]) -> str:
+        names = tuple(str(name) for name in question.get("names", ()))
+        return str(remedy.trial(names, question.get("function"), self.process))
+
+    def _owners(self, question: Dict[str, Any]) -> str:
+        return str(self.account())
+
+    def _report(self, question: Dict[str, Any]) -> str:
+        return self.report()
 
     def outlook(self) -> Optional[Outlook]:
         """When the nearest limit is reached; None while memory does not go on to grow."""

@@ -119,12 +119,12 @@ def _clear_scalars(function: Any) -> str:
 
 REMEDIES: Tuple[Remedy, ...] = (
     Remedy("collect", "gc.collect()", "collects cycles of Python objects", _collect, is_named=False),
-    Remedy("clear_session", "clear_session()", "resets what Keras holds globally: names, the default graph", _clear_session),
+    Remedy("clear_session", "clear_session()", "resets what Keras holds: names, graphs", _clear_session),
     Remedy("traces", "traces of a function", "forgets the traces of one tf.function; it is traced anew", _clear_traces),
     Remedy("kernels", "TensorFlow's kernel cache", "empties it; kernels are made anew", _clear_kernels),
     Remedy("scalars", "TensorFlow's scalar cache", "empties it", _clear_scalars),
 )  # fmt: skip
-NAMES: Tuple[str, ...] = tuple(one.name for one in REMEDIES) + ("trim",)
+NAMES: Tuple[str, ...] = (*(one.name for one in REMEDIES), "trim")
 _BY_NAME: Dict[str, Remedy] = {one.name: one for one in REMEDIES}
 
 
@@ -171,5 +171,6 @@ def _state(process: Process) -> Tuple[Optional[int], Optional[int], Optional[int
     objects = census.count()
     in_use = process.in_use_bytes()
     python = python_heap()
-    blocks = python.in_use_bytes if python is not None else getattr(sys, "getallocatedblocks", lambda: 0)() * PYTHON_BLOCK_BYTES
-    return process.resident_bytes(), None if in_use is None else in_use + blocks, objects
+    blocks: int = getattr(sys, "getallocatedblocks", lambda: 0)()
+    small = python.in_use_bytes if python is not None else blocks * PYTHON_BLOCK_BYTES
+    return process.resident_bytes(), None if in_use is None else in_use + small, objects

@@ -72,6 +72,7 @@ PLACES: Dict[str, Tuple[str, ...]] = {
     "fast_path": ("~pywrap_tfe:TFE_Py_FastPathExecute", "~pywrap_tensorflow:TFE_Py_FastPathExecute"),
     "slow_path": ("~pywrap_tfe:TFE_Py_Execute", "~pywrap_tensorflow:TFE_Py_Execute"),
     "scalar_cache_clear": ("~pywrap_tfe:TFE_ClearScalarCache", "~pywrap_tensorflow:TFE_ClearScalarCache"),
+    "context_caches_clear": ("~pywrap_tensorflow:TFE_ContextClearCaches",),
     "eager_tensor": ("~framework.ops:EagerTensor",),
     "to_eager": ("~framework.constant_op:convert_to_eager_tensor",),
 }  # fmt: skip
@@ -275,7 +276,7 @@ def device_memory() -> Dict[str, int]:
 
 def clear_sessions() -> List[str]:
     """Call `clear_session` of every Keras that has been imported, and of TensorFlow's own; their names."""
-    cleared = []
+    cleared: List[str] = []
     for name in ("keras", "tf_keras", "tensorflow"):
         module = sys.modules.get(name)
         if name == "tensorflow" and not cleared:
@@ -336,10 +337,10 @@ def clear_kernel_cache() -> None:
     if not is_used():
         raise Unavailable("TensorFlow has not been used yet")
     context = find("context").value()
-    clear = getattr(context, "clear_kernel_cache", None) or getattr(context, "_clear_caches", None)
-    if clear is None:
-        raise Unavailable("this TensorFlow has no way to empty it")
-    clear()
+    if hasattr(context, "clear_kernel_cache"):
+        context.clear_kernel_cache()
+    else:
+        find("context_caches_clear").value(context._handle)
 
 
 def clear_scalar_cache() -> None:

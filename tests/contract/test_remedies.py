@@ -59,13 +59,13 @@ def test_a_function_that_is_not_there_is_said(tf):
 
 
 def test_the_kernel_cache_gives_back_what_new_seeds_left(tf):
-    """A kernel for each seed: some 36 kB each."""
+    """A kernel for each seed: some 36 kB each, and 2 kB on TensorFlow 1.15."""
     tf.random.set_seed(5)
     for _ in range(40):
         tf.random.normal([2])
     cleared = outcome(tfmemwatch.remedies("kernels"), "kernels")
     assert "failed" not in cleared.note and "not possible" not in cleared.note
-    assert cleared.in_use_bytes > 40 * 10000
+    assert cleared.in_use_bytes > 40 * 1000
     assert tf.random.normal([2]).shape == (2,)
 
 

@@ -1,4 +1,4 @@
-"""What the allocator keeps after traces were dropped: the estimate against what a trim then gives back, on each malloc."""
+"""What the allocator keeps after traces were dropped: the estimate, and what a trim then gives back, on each malloc."""
 
 import ctypes.util
 import json
@@ -65,6 +65,8 @@ del blocks
 kept = process.allocator.read().kept_bytes
 estimate, resident = account.returnable(process), process.resident_bytes()
 process.allocator.trim()
-print(json.dumps({"name": process.allocator.name, "off": process.off, "grown": (after.in_use_bytes or 0) - (before.in_use_bytes or 0),
-                  "kept": kept, "estimate": estimate, "returned": resident - process.resident_bytes()}))
+print(json.dumps({
+    "name": process.allocator.name, "off": process.off, "kept": kept, "estimate": estimate,
+    "grown": (after.in_use_bytes or 0) - (before.in_use_bytes or 0), "returned": resident - process.resident_bytes(),
+}))
 """
