@@ -118,7 +118,7 @@ _LEAST_RETURNED = 4000000
 
 
 def _row(title: str, size: int, more: Optional[int]) -> str:
-    return ("%-20s %9s  %s" % (title, size_of(size), "" if more is None else change_of(more))).rstrip()
+    return ("%-20s %9s  %s" % (title, size_of(size), change_of(more) if more else "")).rstrip()
 
 
 def change_of(more: float) -> str:
@@ -147,6 +147,20 @@ def take(process: Process, weigh: Callable[[], Any], devices: Callable[[], Mappi
         time.time(), resident, parts, heap.in_use_bytes, heap.kept_bytes, returnable, things, dict(devices()),
         process.allocator.name, tuple(off),
     )  # fmt: skip
+
+
+def light(process: Process, variables_bytes: int = 0) -> Account:
+    """The same without the dear parts, in less than a millisecond: what lives in malloc is not told apart."""
+    heap, python = process.allocator.read(), python_heap()
+    weights = Weights(variables_bytes=variables_bytes)
+    parts, resident = split(process.read(), heap, python, None, weights)
+    known = {name: parts[name] for name in _LIGHT}
+    return Account(
+        time.time(), resident, known, heap.in_use_bytes, heap.kept_bytes, None, {}, {}, process.allocator.name, ()
+    )  # fmt: skip
+
+
+_LIGHT = ("python", "python_kept", "variables", "malloc", "malloc_kept", "anonymous", "files", "untouched", "rest")
 
 
 def returnable(process: Process) -> Optional[int]:

@@ -61,15 +61,18 @@ def current() -> Optional[Watch]:
     return _current[0] if _current else None
 
 
-def watch(name: str = "block", **settings: Any) -> Block:
-    """A block under watch: a context manager, or a decorator; with or without `install()`."""
+def watch(name: str = "block", owners: bool = False, **settings: Any) -> Block:
+    """A block under watch: a context manager, or a decorator; with or without `install()`.
+
+    With `owners` its report tells all owners of memory apart, for some tenths of a second at either end.
+    """
     config = load(settings, names=tuple(BY_NAME))
 
     def of_the_process() -> Watch:
         running = current()
         return Watch(config) if running is None else running
 
-    return Block(name, of_the_process)
+    return Block(name, of_the_process, owners)
 
 
 def findings() -> List[Finding]:
@@ -78,9 +81,9 @@ def findings() -> List[Finding]:
     return running.findings() if running is not None else []
 
 
-def snapshot() -> Snapshot:
-    """Everything that is counted, at this moment."""
-    return _needed().snapshot()
+def snapshot(owners: bool = False) -> Snapshot:
+    """Everything that is counted, at this moment; `owners` adds whose bytes these are, in some tenths of a second."""
+    return _needed().snapshot(owners)
 
 
 def owners() -> Account:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Dict, List, Optional
+from typing import Dict, Iterator, List, Optional, Tuple
 
-from . import __version__, door, tfapi
+from . import __version__, door, mappings, tfapi
 from .config import ENVIRONMENT, load
 from .errors import ConfigError, TfmemwatchError, Unavailable
+from .forecast import limit_of
+from .horizon import Horizon
+from .memory import Memory, Process, python_heap
 from .model import size_of
 from .monitor import Watch
 from .probes import PROBES
@@ -58,7 +61,8 @@ def doctor() -> int:
     try:
         _print_versions()
         _print_probes(watch.off)
-        _print_memory(memory._asdict(), watch.process.off)
+        _print_memory(memory._asdict(), watch.process)
+        _print_limits(watch.horizon)
         _print_settings(config._asdict())
     finally:
         watch.stop()
@@ -112,13 +116,36 @@ def _print_probes(off: Dict[str, str]) -> None:
         print("  %-10s %s  %s" % (probe.name, "off" if why else "up ", why or probe.watches))
 
 
-def _print_memory(memory: Dict[str, Optional[int]], off: str) -> None:
+def _print_memory(memory: Dict[str, Optional[int]], process: Process) -> None:
     print("\nMemory")
+    print("  %-15s %s" % ("allocator", process.allocator.name))
     for name in ("resident_bytes", "in_use_bytes", "kept_bytes"):
         value = memory[name]
         print("  %-15s %s" % (name[:-6].replace("_", " "), "not known" if value is None else size_of(value)))
-    if off:
-        print("  " + off)
+    for what, why in readings(process):
+        print("  %-15s %s" % (what, why))
+
+
+def readings(process: Process) -> Iterator[Tuple[str, str]]:
+    """What is read only on request, and whether it can be."""
+    if process.off:
+        yield "off", process.off
+    yield "Python's arenas", "up" if python_heap() is not None else "off: this Python does not tell them"
+    try:
+        yield "mappings", "up: %d" % len(mappings.read(process.proc))
+    except OSError as error:
+        yield "mappings", "off: %s" % error
+    devices = ", ".join(tfapi.device_memory())
+    yield "devices", devices or "none that has an allocator of its own, so far"
+
+
+def _print_limits(horizon: Horizon) -> None:
+    print("\nLimits")
+    horizon.look(0.0, Memory(None, None, None, 0), 0)
+    for limit in horizon.limits:
+        print("  %-28s %10s, %s left" % (limit.name, limit_of(limit.bytes), size_of(limit.left_bytes)))
+    for why in horizon.off:
+        print("  off: %s" % why)
 
 
 def _print_settings(settings: Dict[str, object]) -> None:

@@ -26,6 +26,7 @@ class Outlook(NamedTuple):
     soonest_seconds: float
     latest_seconds: float
     bytes_a_second: float
+    label: str = ""  # of the limit, in a metric
 
     def __str__(self) -> str:
         within = "%s – %s" % (span_of(self.soonest_seconds), span_of(self.latest_seconds))

@@ -51,4 +51,5 @@ class Horizon:
             outlook(limit.name, limit.bytes, limit.left_bytes, around if limit.is_of_container else own)
             for limit in self.limits
         ]
-        return min((one for one in found if one is not None), key=lambda one: one.seconds, default=None)
+        labelled = [one._replace(label=limit.label) for limit, one in zip(self.limits, found) if one is not None]
+        return min(labelled, key=lambda one: one.seconds, default=None)

@@ -21,6 +21,15 @@ _USE = {1: "memory.usage_in_bytes", 2: "memory.current"}
 _CACHE = {1: (b"total_inactive_file", b"total_active_file"), 2: (b"inactive_file", b"active_file")}
 
 
+_LABELS = {
+    "container limit": "container",
+    "container's memory.high": "container_high",
+    "limit of addresses (ulimit -v)": "addresses",
+    "limit of data (ulimit -d)": "data",
+    "memory of this machine": "machine",
+}
+
+
 class Limit(NamedTuple):
     """One bound, and how much of it is used."""
 
@@ -28,6 +37,11 @@ class Limit(NamedTuple):
     bytes: int
     used_bytes: int  # that can't be taken back: without the cache of files
     is_of_container: bool  # so that all processes in there count
+
+    @property
+    def label(self) -> str:
+        """Its name in a metric."""
+        return _LABELS.get(self.name, "other")
 
     @property
     def left_bytes(self) -> int:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from . import account, fork, guard, holdings, remedy, tfapi
 from .account import Account
@@ -243,15 +243,38 @@ class Watch:
             return findings
         return [one._replace(outlook=str(outlook)) if _grows(one) else one for one in findings]
 
-    def snapshot(self) -> Snapshot:
-        """Everything at this moment, as a plain value."""
+    def snapshot(self, owners: bool = False) -> Snapshot:
+        """Everything at this moment, as a plain value; with whose bytes these are, if that is asked for."""
         with self._lock:
             counts, memory, verdict = self.read(), self.memory(), self._examiner.verdict
-            return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict)
+            account = self.account() if owners else None
+            limit = next(iter(self.horizon.limits), None)
+            return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict,
+                            account, limit, self.outlook())  # fmt: skip
 
     def report(self) -> str:
         """A text for a person."""
-        return str(self.snapshot())
+        return str(self.snapshot(owners=True))
+
+    def light_account(self, tallies: Mapping[Any, Any]) -> Account:
+        """Whose bytes these are as far as it can be read at once; what is counted is in `tallies`."""
+        return account.light(
+            self.process, sum(tally.live_bytes for key, tally in tallies.items() if key.kind == "variable")
+        )
+
+    def gauges(self) -> Dict[str, Dict[str, float]]:
+        """The readings of `catalog.GAUGES`, by the value of their label; what can't be read now is left out."""
+        now = self.light_account(self.ledger.read())
+        limits = self.horizon.limits
+        outlook = self.outlook()
+        return {
+            "tfmemwatch_resident_bytes": {"": float(now.resident_bytes)},
+            "tfmemwatch_memory_bytes": {name: float(size) for name, size in now.parts.items()},
+            "tfmemwatch_limit_bytes": {limit.label: float(limit.bytes) for limit in reversed(limits)},
+            "tfmemwatch_limit_left_bytes": {limit.label: float(limit.left_bytes) for limit in reversed(limits)},
+            "tfmemwatch_limit_seconds": {} if outlook is None else {outlook.label: outlook.seconds},
+            "tfmemwatch_device_bytes": {name: float(size) for name, size in tfapi.device_memory().items()},
+        }
 
     def calls(self) -> List[Calls]:
         """How each living model has been called."""
