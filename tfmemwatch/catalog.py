@@ -59,10 +59,33 @@ ROWS: Tuple[Row, ...] = (
 )  # fmt: skip
 
 
+class Gauge(NamedTuple):
+    """One level that is read and not counted: `Watch.gauges()` has it, by the value of its label."""
+
+    metric: str
+    label: str  # by which it is told apart; empty where it is one number
+    help: str
+
+
+GAUGES: Tuple[Gauge, ...] = (
+    Gauge("tfmemwatch_resident_bytes", "", "Resident memory"),
+    Gauge("tfmemwatch_memory_bytes", "owner", "Resident memory by owner; the parts sum to it"),
+    Gauge("tfmemwatch_limit_bytes", "limit", "Limits of the container, the process and the machine"),
+    Gauge("tfmemwatch_limit_left_bytes", "limit", "What is left below each limit"),
+    Gauge(
+        "tfmemwatch_limit_seconds",
+        "limit",
+        "Seconds until the limit is reached at the present rate; absent while nothing grows",
+    ),
+    Gauge("tfmemwatch_device_bytes", "device", "Bytes in use on each device with an allocator of its own"),
+)
+
+
 def table() -> str:
     """The rows as a table for the README."""
     lines = ["| metric | what it counts | probe |", "| --- | --- | --- |"]
     lines += ["| `%s` | %s | %s |" % (row.metric, row.help, row.probe) for row in ROWS]
+    lines += ["| `%s%s` | %s | memory |" % (row.metric, row.label and "{%s}" % row.label, row.help) for row in GAUGES]
     return "\n".join(lines)
 
 

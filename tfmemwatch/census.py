@@ -47,6 +47,17 @@ def everything(kinds: Set[type]) -> List[Any]:
     return _sifted(gc.get_objects, (), lambda types: map(kinds.__contains__, types))
 
 
+def finished() -> List[Any]:
+    """All that the collector knows, but frames, and tuples that may be unfinished; let go of it soon."""
+    return _sifted(gc.get_objects, (), lambda types: map(not_, map(_UNSAFE.__contains__, types)))
+
+
+def count() -> int:
+    """How many objects the collector knows."""
+    with _no_collection():
+        return sum(map(len, starmap(gc.get_objects, ((),))))
+
+
 def referrers(thing: Any) -> List[Any]:
     """What refers to a thing; frames, and tuples that may be unfinished, are left out."""
     return _sifted(gc.get_referrers, (thing,), _is_safe)
@@ -407,16 +418,21 @@ def _in_collection(container: Any, above: Above, depth: int) -> Optional[Holder]
 
 
 def _in_frames(container: Any) -> Optional[Holder]:
-    frames = list(sys._current_frames().values())
-    for frame in frames:
+    for at in frames():
+        for name, value in list(at.f_locals.items()):
+            if value is container:
+                return Holder((name,), name, at.f_globals.get("__name__", ""), None, None)
+    return None
+
+
+def frames() -> Iterator[FrameType]:
+    """The functions of the user's that run now, in all threads: since Python 3.11 the collector knows none of them."""
+    for frame in list(sys._current_frames().values()):
         at: Optional[FrameType] = frame
         while at is not None:
-            if classify(at.f_code.co_filename) == PROJECT:
-                for name, value in list(at.f_locals.items()):
-                    if value is container and at.f_code.co_name != "<module>":
-                        return Holder((name,), name, at.f_globals.get("__name__", ""), None, None)
+            if at.f_code.co_name != "<module>" and classify(at.f_code.co_filename) == PROJECT:
+                yield at
             at = at.f_back
-    return None
 
 
 def _named_by(

@@ -23,6 +23,7 @@ class Config(NamedTuple):
     collect: bool = True  # whether one garbage collection may be forced before a warning
     log: bool = True  # whether findings are logged as warnings
     max_sites: int = 1000  # lines remembered for each kind of thing; the rest is counted as one
+    door: str = ""  # a folder for a socket at which processes of the same user may ask this one; empty: none
     on_finding: Optional[Listener] = None  # called with each new Finding, on the watch's thread
 
 
@@ -84,6 +85,7 @@ KINDS: Dict[str, _Kind] = {
     "log": _TRUTH,
     "max_sites": _Kind(int, lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
                        "a whole number above 0"),
+    "door": _Kind(str, lambda value: isinstance(value, str), "the name of a folder"),
     "on_finding": _Kind(str, lambda value: value is None or callable(value), "a function of one finding"),
 }  # fmt: skip
 ENVIRONMENT = tuple(name for name in KINDS if name != "on_finding")
