@@ -70,6 +70,9 @@ class Finding(NamedTuple):
     stack: Tuple[Site, ...] = ()
     more: str = ""  # which level would tell more
     state: str = "leak"  # leak, or over
+    why: str = ""  # what differs from time to time
+    examples: Tuple[str, ...] = ()  # of that, as it was the last time
+    suggestion: str = ""  # code for the user's own function
 
     @property
     def story(self) -> Tuple[str, Site]:
@@ -84,7 +87,10 @@ class Finding(NamedTuple):
             parts.append("%s kept" % size_of(self.bytes))
         if self.holder:
             parts.append("held by %s" % self.holder)
-        text = "; ".join(parts) + ". " + self.cure
+        text = "; ".join(parts) + ". "
+        if self.why:
+            text += self.why + ". "
+        text += self.cure
         if len(self.stack) > 1:
             text += " Called by %s." % " ← ".join(site.short for site in self.stack[1:])
         if self.verdict != "leak":

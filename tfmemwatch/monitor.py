@@ -41,7 +41,7 @@ class Watch:
         self.level = config.level
         self.process = Process()
         self.ledger = Ledger(config.max_sites)
-        self.scene = Scene(self.ledger, self.process, config.level)
+        self.scene = Scene(self.ledger, self.process, config.level, config.values)
         self.probes: List[Probe] = []
         self.off: Dict[str, str] = {}
         self.operations = Operations(self.scene)
@@ -230,6 +230,15 @@ class Watch:
         """Where the tapes were opened that record now; those from before the watch are looked for."""
         known = [tape.site for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
         return known or tapes.lines_from_before()
+
+    def explained(self, finding: Finding) -> Finding:
+        """The finding, with why it came about and what to write instead, where that was seen."""
+        try:
+            for probe in self.probes:
+                finding = probe.explained(finding)
+        except Exception:
+            guard.failed("explaining %s" % finding.kind)
+        return finding
 
     def hoarders(self) -> List[Tuple[Site, str]]:
         """Where datasets without an end were told to remember what passes, and by which method."""

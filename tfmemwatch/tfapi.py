@@ -5,6 +5,7 @@ Each thing is named once, with every place it has lived; the first that exists w
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -208,6 +209,18 @@ def calls_since_trace(manager: Any, function: Any) -> int:
     detector = getattr(manager, "_detectors", {}).get(getattr(function, "_key_for_call_stats", None))
     calls = getattr(detector, "_calls_per_tracings", None)
     return int(calls[-1]) if calls else 0
+
+
+def parameters(function: Any) -> Tuple[str, ...]:
+    """The names of a tf.function's parameters, without the object that it is a method of."""
+    target = getattr(function, "_python_function", None)
+    while hasattr(target, "__wrapped__") or isinstance(target, functools.partial):
+        target = getattr(target, "__wrapped__", None) or getattr(target, "func", None)
+    code = getattr(getattr(target, "__func__", target), "__code__", None)
+    if code is None:
+        return ()
+    names = code.co_varnames[: code.co_argcount]
+    return tuple(names[1:] if names[:1] == ("self",) else names)
 
 
 def is_compiled(function: str) -> bool:
