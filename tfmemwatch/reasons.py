@@ -9,7 +9,10 @@ from typing import Deque, Dict, Hashable, List, NamedTuple, Optional, Tuple
 from .arguments import Trace
 from .ledger import Place, site_of
 from .model import Site
+from .rewrites import Rewrite, Target, rewrite
 from .signatures import Difference, Signature, key_of, nearest
+from .source import computed_with
+from .tfapi import Traced
 
 _MOST_EARLIER = 16  # traces of a function with which a new one is compared, besides its first
 _MOST_WAITING = 128  # traces that wait to be compared before whoever adds one compares
@@ -21,11 +24,11 @@ _MOST_KEPT = 128  # signatures of one function, for what is to be written instea
 class History:
     """The traces of one function that are remembered."""
 
-    __slots__ = ("asked", "count", "earlier", "first", "names")
+    __slots__ = ("asked", "count", "earlier", "first", "function")
 
-    def __init__(self, names: Tuple[str, ...] = ()) -> None:
+    def __init__(self, function: Traced) -> None:
         self.count = 0  # of traces there have been
-        self.names = names  # of its parameters
+        self.function = function
         self.first: Optional[Signature] = None
         self.earlier: Deque[Signature] = deque(maxlen=_MOST_EARLIER)
         self.asked: OrderedDict[Hashable, Signature] = OrderedDict()  # for, in the order of their traces
@@ -63,6 +66,8 @@ class Account:
         self.traces = 0  # beyond the first of each function
         self.firsts = 0  # of functions: more than one of the same name are made anew
         self.other = 0
+        self.tried = 0  # signatures with which the code was tried
+        self.better: Optional[Rewrite] = None
         self.counts: Dict[Hashable, Count] = {}
 
     def add(self, differences: List[Difference]) -> None:
@@ -171,3 +176,18 @@ def why(account: Account, most: int = 4) -> Why:
         "%d traces of `%s`: %s" % (account.traces, account.function, ", ".join(parts)),
         tuple(dict.fromkeys(filter(None, examples))),
     )
+
+
+def instead(account: Account) -> Optional[Rewrite]:
+    """Code for the function that was traced so often, tried on what it was traced for."""
+    function, seen = account.history.function, list(account.history.asked.values())
+    if not function.name.isidentifier():
+        return None
+    if account.tried != len(seen):  # as long as nothing new was asked for, the answer is the same
+        account.tried = len(seen)
+        target = Target(
+            function.name, function.parameters, function.relax, function.is_method, function.options,
+            computed_with(*function.line),
+        )  # fmt: skip
+        account.better = rewrite(target, seen, len(seen))
+    return account.better

@@ -13,7 +13,7 @@ from .. import arguments, guard, site, tfapi
 from ..arguments import Trace
 from ..model import UNKNOWN, Finding, Site
 from ..patch import Patch
-from ..reasons import History, Reasons, why
+from ..reasons import History, Reasons, instead, why
 from .scene import Probe, Scene
 
 _OWNERS = ("polymorphic_function.py", "def_function.py")
@@ -72,7 +72,9 @@ class Traces(Probe):
         if account is None:
             return finding
         text, examples = why(account)
-        return finding._replace(why=text, examples=examples)
+        better = instead(account)
+        code = better.code if better is not None else ""
+        return finding._replace(why=text, examples=examples, suggestion=code)
 
     def _trace(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         local, scene = self._local, self.scene
@@ -108,7 +110,7 @@ class Traces(Probe):
             history = self._history(owner)
             trace = None
             if asking is not None and history is not None:
-                trace = arguments.signature(asking.f_locals, history.names, self.scene.values)
+                trace = arguments.signature(asking.f_locals, history.function.parameters, self.scene.values)
             resident = self.scene.process.resident_bytes() or 0
             return _Begin(kind, at, stack, owner, name, time.perf_counter(), resident, history, trace)
         except Exception:
@@ -158,5 +160,5 @@ class Traces(Probe):
             return None
         history = self._traces.get(owner)
         if history is None:
-            history = self._traces[owner] = History(tfapi.parameters(owner))
+            history = self._traces[owner] = History(tfapi.traced(owner))
         return history
