@@ -9,6 +9,7 @@ from typing import Any, List, Optional
 from . import guard, site
 from .block import Block
 from .config import Config, load
+from .expectations import Expectation
 from .model import Finding, Site
 from .moment import Snapshot
 from .monitor import Watch
@@ -73,6 +74,11 @@ def findings() -> List[Finding]:
     """What leaks now, the surest first; nothing where nothing is installed."""
     running = current()
     return running.findings() if running is not None else []
+
+
+def expect_dead(thing: Any, what: str = "") -> Expectation:
+    """Say that a thing should be gone by now: it is told when it dies, or who holds it; nothing of it is kept."""
+    return _needed().expectations.add(thing, what or type(thing).__name__, site.here(sys._getframe(1)))
 
 
 def snapshot() -> Snapshot:
