@@ -192,6 +192,7 @@ def cases() -> List[Case]:
         Case("tf.Graph()", always(tf.Graph)),
         Case("a trace", trace(vector), 1.01),
         Case("a retrace", retrace, 1.01, most_rounds=150),
+        Case("a retrace, after 1,000 of the function", late_retrace(), 1.02, most_rounds=150),
         *keras[1:],
         Case("a GradientTape step", tape_step),
         Case("a dataset iterator", dataset_iterator),
@@ -246,6 +247,20 @@ def retrace() -> Operation:
     vector = tf.constant([1.0, 2.0, 3.0])
     numbers = itertools.count()
     return lambda: function(vector, next(numbers))
+
+
+def late_retrace() -> Callable[[], Operation]:
+    """With so many traces that all which is remembered of a function is there, by TensorFlow and by the watch."""
+    function = tf.function(lambda value, number: value * number + 1.0)
+    vector = tf.constant([1.0, 2.0, 3.0])
+    numbers = itertools.count()
+
+    def prepare() -> Operation:
+        for _ in range(20 if next(numbers) else 1000):
+            function(vector, next(numbers))
+        return lambda: function(vector, next(numbers))
+
+    return prepare
 
 
 def tape_step() -> Operation:
