@@ -14,14 +14,14 @@ __version__ = "0.1.0"
 
 _HOME = {
     "install": "api", "uninstall": "api", "watch": "api", "findings": "api", "report": "api", "snapshot": "api",
-    "set_level": "api", "current": "api",
+    "set_level": "api", "current": "api", "port": "api",
     "Finding": "model", "Site": "model", "Snapshot": "moment", "Block": "block", "Watch": "monitor",
     "TfmemwatchError": "errors", "ConfigError": "errors", "Unavailable": "errors", "LeakFound": "errors",
 }  # fmt: skip
 __all__ = ["__version__", *_HOME]
 
 if _t.TYPE_CHECKING:
-    from .api import current, findings, install, report, set_level, snapshot, uninstall, watch
+    from .api import current, findings, install, port, report, set_level, snapshot, uninstall, watch
     from .block import Block
     from .errors import ConfigError, LeakFound, TfmemwatchError, Unavailable
     from .model import Finding, Site

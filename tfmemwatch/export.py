@@ -1,0 +1,132 @@
+"""The metrics' ways out of the process: the program's own registry, a port."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable, List, Optional
+
+from . import fork, guard
+from .errors import ConfigError
+from .monitor import Watch
+from .outputs.prometheus import Collector, Registered, page
+from .outputs.series import Family, Readings, taskname
+from .outputs.server import Server
+from .patch import no_longer, on_import
+
+_FRESH_SECONDS = 1.0  # scrapes within this share one reading
+_CLIENT = "prometheus_client"
+
+
+class Export:
+    """What a watch knows, exported as its settings wish; nothing of it runs but the port's thread."""
+
+    def __init__(self, watch: Watch, version: str, clock: Callable[[], float] = time.monotonic) -> None:
+        config = watch.config
+        self._watch = watch
+        self._clock = clock
+        self._readings = Readings(
+            version, config.max_labels, config.project, taskname(os.environ.get("TF_CONFIG", "")), allocator()
+        )
+        self._collector = Collector(self.families)
+        self._registered: Optional[Registered] = None
+        self._hook: Any = None
+        self._server: Optional[Server] = None
+        self._forget()
+        if config.registry is not None and config.metrics:
+            self._register_in(config.registry)
+        try:
+            if config.port is not None:
+                self._server = Server(
+                    page(self._collector), config.address, config.port, config.token, config.certificate,
+                    config.private_key,
+                )  # fmt: skip
+        except ConfigError:
+            self.stop()
+            raise
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._latest: List[Family] = []
+        self._read_at: Optional[float] = None
+
+    def start(self) -> None:
+        """Export from now on; the program's registry gets its metrics when prometheus_client is there."""
+        fork.in_child(self._in_child)
+        if self._watch.config.metrics and self._registered is None:
+            self._hook = weakref.WeakMethod(self._client_imported)
+            on_import(_CLIENT, self._hook)
+            if _CLIENT in sys.modules:
+                self._client_imported()
+        if self._server is not None:
+            self._server.start()
+            guard.logger.info("metrics are served on port %d", self._server.port)
+
+    def stop(self) -> None:
+        """Take everything back."""
+        if self._hook is not None:
+            no_longer(self._hook)
+        registered, self._registered = self._registered, None
+        if registered is not None:
+            registered.undo()
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
+
+    @property
+    def port(self) -> Optional[int]:
+        """Where the metrics are served; None where they are not."""
+        return self._server.port if self._server is not None else None
+
+    def families(self) -> List[Family]:
+        """What is to be said now. Who comes while a look takes its time gets what was said before."""
+        if not self._lock.acquire(timeout=2 * _FRESH_SECONDS):
+            return self._latest
+        try:
+            now = self._clock()
+            if self._read_at is None or now - self._read_at >= _FRESH_SECONDS:
+                sample = self._watch.sample(_FRESH_SECONDS if self._read_at is None else 0.05)
+                if sample is not None:
+                    self._latest = self._readings.families(sample)
+                    self._read_at = now
+            return self._latest
+        finally:
+            self._lock.release()
+
+    def _register_in(self, registry: Any) -> None:
+        try:
+            self._registered = Registered(self._collector, registry)
+        except ValueError as error:
+            raise ConfigError("registry is %r, and has such metrics already: %s" % (registry, error)) from None
+
+    def _client_imported(self, module: Any = None) -> None:
+        """The program uses prometheus_client: its default registry is what its /metrics shows."""
+        if self._registered is not None or not self._watch.is_running:
+            return
+        try:
+            self._registered = Registered(self._collector)
+        except Exception:
+            guard.failed("registering the metrics")
+
+    def _in_child(self) -> None:
+        """A forked child has no thread that would answer, and the port is its parent's."""
+        self._forget()
+        server, self._server = self._server, None
+        if server is not None:
+            server.abandon()
+
+
+def allocator() -> str:
+    """Whose malloc this is, by the libraries that are loaded."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            loaded = maps.read()
+    except OSError:
+        return ""
+    for name in ("jemalloc", "tcmalloc", "mimalloc", "musl"):
+        if name in loaded:
+            return name
+    return "glibc" if "libc" in loaded else ""
