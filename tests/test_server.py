@@ -336,20 +336,24 @@ def test_a_forked_child_lets_go_of_the_port():
     """The port is the parent's: it answers on, and is free when the parent gives it back, whatever the child does."""
     tfmemwatch.install(port=0, sample_seconds=3600)
     port = tfmemwatch.port()
-    reading, writing = os.pipe()
+    done, finish = os.pipe()
+    is_there, tell = os.pipe()
     child = os.fork()
     if not child:
-        os.close(writing)
-        os.read(reading, 1)  # until the parent is done
+        os.close(finish)
+        os.write(tell, b".")
+        os.read(done, 1)  # until the parent is done
         os._exit(0 if tfmemwatch.port() is None else 1)
-    os.close(reading)
+    os.close(done)
     try:
+        os.read(is_there, 1)
         assert status(ask(tfmemwatch.api._exports[0]._server)) == 200
         tfmemwatch.uninstall()
         with socket.socket() as again:
             again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             again.bind(("127.0.0.1", port))
     finally:
-        os.close(writing)
+        for end in (finish, is_there, tell):
+            os.close(end)
         _, ended = os.waitpid(child, 0)
     assert ended == 0

@@ -7,15 +7,17 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, List, Optional
 
 from . import fork, guard
 from .errors import ConfigError
 from .monitor import Watch
 from .outputs.prometheus import Collector, Registered, page
 from .outputs.series import Family, Readings, taskname
-from .outputs.server import Server
 from .patch import no_longer, on_import
+
+if TYPE_CHECKING:
+    from .outputs.server import Server
 
 _FRESH_SECONDS = 1.0  # scrapes within this share one reading
 _CLIENT = "prometheus_client"
@@ -40,6 +42,8 @@ class Export:
             self._register_in(config.registry)
         try:
             if config.port is not None:
+                from .outputs.server import Server
+
                 self._server = Server(
                     page(self._collector), config.address, config.port, config.token, config.certificate,
                     config.private_key,

@@ -242,7 +242,9 @@ class Watch:
             tallies=tallies, memory=self.memory(), findings=tuple(self.findings()),
             session_ages=ledger.ages("session"), calls=self.calls(),
             probes={kind.name: kind.name in up for kind in PROBES}, versions=tfapi.versions(),
-            own=Own(self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)),
+            own=Own(
+                self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)
+            ),
         )  # fmt: skip
 
     def report(self) -> str:

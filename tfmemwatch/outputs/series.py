@@ -151,7 +151,7 @@ class Readings:
             metric.name: _Folded(metric, most) for metric in METRICS if metric.kinds or metric.name in _FOLDED
         }
         self._version = version
-        self._task = task
+        self._task: Optional[Labels] = task
         self._allocator = allocator
         self._open: Set[Tuple[str, Site]] = set()
         self._found: Dict[str, int] = dict.fromkeys(_FINDING_KINDS, 0)
@@ -184,7 +184,7 @@ class Readings:
         for kind in metric.kinds:
             for tally in by_kind.get(kind, ()):
                 site = self._names(tally.key.site)
-                labels = (plain(tally.note) or site, site) if is_named else (site,)
+                labels: Labels = (plain(tally.note) or site, site) if is_named else (site,)
                 if tally.key.site == OTHER:
                     labels = (_OTHER,) * len(metric.labels)
                 yield labels, float(getattr(tally, metric.field))

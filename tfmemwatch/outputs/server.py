@@ -1,4 +1,4 @@
-"""The metrics on a port of their own: one thread, one page, and nobody who is slow, silent or rude is in anybody's way."""
+"""The metrics on a port of their own: one thread, one page, and nobody who is slow or silent is in the way."""
 
 from __future__ import annotations
 
