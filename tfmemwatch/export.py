@@ -14,6 +14,7 @@ from .errors import ConfigError
 from .monitor import Watch
 from .outputs.prometheus import Collector, Registered, page
 from .outputs.series import Family, Readings, taskname
+from .outputs.workers import Lock, Slot, Together, folder_of, sweep
 from .patch import no_longer, on_import
 
 if TYPE_CHECKING:
@@ -37,20 +38,44 @@ class Export:
         self._registered: Optional[Registered] = None
         self._hook: Any = None
         self._server: Optional[Server] = None
+        self._folder = folder_of() if config.metrics else ""
+        self._slot = Slot(self._folder, config.max_labels) if self._folder else None
+        self._turn: Optional[Lock] = None  # to serve the one port that the workers share
         self._forget()
-        if config.registry is not None and config.metrics:
+        if config.registry is not None and config.metrics and not self._folder:
             self._register_in(config.registry)
         try:
             if config.port is not None:
-                from .outputs.server import Server
-
-                self._server = Server(
-                    page(self._collector), config.address, config.port, config.token, config.certificate,
-                    config.private_key,
-                )  # fmt: skip
+                self._serve(config.port)
         except ConfigError:
             self.stop()
             raise
+
+    def _serve(self, port: int) -> None:
+        """Take the port. Of workers that share a folder one has it, and shows what all have; the others wait."""
+        from .outputs.server import Server
+
+        config = self._watch.config
+        shown: Any = self._collector
+        if self._folder:
+            shown = Together(self._folder)
+            if port:
+                turn = Lock(os.path.join(self._folder, "tfmemwatch-port%d.lock" % port))
+                if not turn.take():
+                    return
+                self._turn = turn
+        try:
+            self._server = Server(
+                page(shown), config.address, port, config.token, config.certificate, config.private_key
+            )  # fmt: skip
+        except ConfigError:
+            self._no_turn()
+            raise
+
+    def _no_turn(self) -> None:
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            turn.give_back()
 
     def _forget(self) -> None:
         self._lock = threading.Lock()
@@ -60,7 +85,10 @@ class Export:
     def start(self) -> None:
         """Export from now on; the program's registry gets its metrics when prometheus_client is there."""
         fork.in_child(self._in_child)
-        if self._watch.config.metrics and self._registered is None:
+        if self._slot is not None:
+            self._looked()
+        self._watch.after_look.append(self._looked)
+        if self._watch.config.metrics and self._registered is None and not self._folder:
             self._hook = weakref.WeakMethod(self._client_imported)
             on_import(_CLIENT, self._hook)
             if _CLIENT in sys.modules:
@@ -69,8 +97,22 @@ class Export:
             self._server.start()
             guard.logger.info("metrics are served on port %d", self._server.port)
 
+    def _looked(self) -> None:
+        """After a look: what is written, not asked for."""
+        if self._slot is None:
+            return
+        self._slot.write(self.families())
+        sweep(self._folder)
+        port = self._watch.config.port
+        if port and self._server is None:  # who had the port may have ended
+            self._serve(port)
+            if self._server is not None:
+                self._server.start()
+
     def stop(self) -> None:
         """Take everything back."""
+        if self._looked in self._watch.after_look:
+            self._watch.after_look.remove(self._looked)
         if self._hook is not None:
             no_longer(self._hook)
         registered, self._registered = self._registered, None
@@ -79,6 +121,9 @@ class Export:
         server, self._server = self._server, None
         if server is not None:
             server.stop()
+        self._no_turn()
+        if self._slot is not None:
+            self._slot.leave()
 
     @property
     def port(self) -> Optional[int]:
@@ -121,6 +166,9 @@ class Export:
         server, self._server = self._server, None
         if server is not None:
             server.abandon()
+        self._no_turn()
+        if self._slot is not None:
+            self._slot.forget()
 
 
 def allocator() -> str:
