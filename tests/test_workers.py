@@ -350,7 +350,6 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
     made = "tfmemwatch_variables_made_total"
     assert after[made] > before[made]
     assert after["tfmemwatch_live_variables"] < after[made]
-    assert after["tfmemwatch_build_info"] == 1
     assert len(list(shared.glob("*_tfmemwatch*.db"))) == 4 * 4
 
 
