@@ -43,6 +43,9 @@ def sample(*tallies, findings=(), calls=(), ages=(), failures=None):
         probes={"traces": True, "tapes": False},
         versions={"tensorflow": "2.21.0", "keras": "3.15.1"},
         own=Own(0.5, 6000, 12, 1_700_000_000.0, 3, failures or {}),
+        registered_functions=9,
+        limit_bytes=2000,
+        seconds_to_limit=3600.0,
     )
 
 
@@ -260,6 +263,14 @@ def client(needs):
 def names_in(client, registry):
     text = client.generate_latest(registry).decode()
     return {line.split("{")[0].split(" ")[0] for line in text.splitlines() if line[0] != "#"}
+
+
+def test_what_is_resident_is_shared_out(readings):
+    """Owners are disjoint: stacked, they are what the process holds."""
+    families = readings.families(sample()._replace(memory=Memory(50_000, 30_000, 1000, 100)))
+    owners = shown(families, "tfmemwatch_memory_bytes")
+    assert owners[("malloc in use",)] == 30_000
+    assert sum(owners.values()) == shown(families, "tfmemwatch_resident_bytes")[()] == 50_000
 
 
 def test_the_metrics_are_in_the_registry_of_the_program_and_leave_it(client):

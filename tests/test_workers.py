@@ -5,15 +5,13 @@ import http.client
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
+from servers import eventually, free_port, read, scrape
 
 import tfmemwatch
 from tfmemwatch import catalog
@@ -24,7 +22,6 @@ from tfmemwatch.outputs.workers import Slot, Together, sweep
 
 pytest.importorskip("fcntl", reason="such servers run where there is fcntl")
 TREE = Path(__file__).resolve().parent.parent
-LONGEST_SECONDS = 60
 
 
 @pytest.fixture
@@ -200,50 +197,11 @@ def test_workers_share_one_port(folder, monkeypatch):
 # -- real servers
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 def start(program, **environ):
     return subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(TREE), **environ},
     )  # fmt: skip
-
-
-def read(port, path="/metrics"):
-    with urllib.request.urlopen("http://127.0.0.1:%d%s" % (port, path), timeout=10) as answer:
-        return answer.read().decode()
-
-
-def scrape(port):
-    """Values by name; of several series the sum by name, and each by name and labels."""
-    shown = {}
-    for line in read(port).splitlines():
-        if line[:1] != "#":
-            series, value = line.rsplit(" ", 1)
-            name = series.split("{")[0]
-            shown[series] = float(value)
-            if name != series:
-                shown[name] = shown.get(name, 0.0) + float(value)
-    return shown
-
-
-def eventually(ask, seconds=LONGEST_SECONDS):
-    """The first answer that is one, of a server that has yet to get there."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            answer = ask()
-            if answer:
-                return answer
-        except OSError:
-            if time.monotonic() > end:
-                raise
-        assert time.monotonic() < end, "it did not come to that in %d seconds" % seconds
-        time.sleep(0.05)
 
 
 @pytest.fixture

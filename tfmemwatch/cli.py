@@ -1,4 +1,4 @@
-"""`python -m tfmemwatch doctor`: what is watched here, what is not, and why."""
+"""`python -m tfmemwatch doctor`: what is watched here, what is not, and why. `dashboard` and `rules` print files."""
 
 from __future__ import annotations
 
@@ -20,15 +20,41 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("--version", action="version", version="tfmemwatch " + __version__)
     commands = parser.add_subparsers(dest="command")
     commands.add_parser("doctor", help=doctor.__doc__)
+    for command, help in _PRINTED.items():
+        printed = commands.add_parser(command, help=help)
+        printed.add_argument("--output", metavar="FILE", help="write it there")
     chosen = parser.parse_args(arguments)
     if chosen.command is None:
         parser.print_help()
         return 2
     try:
-        return doctor()
+        return doctor() if chosen.command == "doctor" else _print(chosen.command, chosen.output)
     except TfmemwatchError as error:
         print("tfmemwatch: %s" % error, file=sys.stderr)
         return 2
+
+
+_PRINTED = {
+    "dashboard": "Print a Grafana dashboard of the metrics.",
+    "rules": "Print recording and alerting rules for Prometheus.",
+}
+
+
+def _print(command: str, output: Optional[str]) -> int:
+    """A file that is made from the catalogue."""
+    from .outputs import dashboard, rules
+
+    text = {"dashboard": dashboard.dashboard, "rules": rules.rules}[command]()
+    if output is None:
+        print(text, end="")
+        return 0
+    try:
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        print("tfmemwatch: --output is %r, and can't be written: %s" % (output, error.strerror), file=sys.stderr)
+        return 2
+    return 0
 
 
 def doctor() -> int:

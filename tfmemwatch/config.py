@@ -42,6 +42,10 @@ class Config(NamedTuple):
     token: str = ""  # what a scrape of that port must bear, if anything
     certificate: str = ""  # a PEM file, for TLS on that port
     private_key: str = ""  # a PEM file, where the certificate's does not hold the key
+    textfile: str = ""  # a file .prom for node_exporter, written when the program or the watch ends
+    pushgateway: str = ""  # where the last values are pushed, as http://host:9091
+    job: str = "tfmemwatch"  # the job under which they are pushed
+    meter_provider: Any = None  # of OpenTelemetry: gets the metrics as instruments
 
 
 def _number(text: str) -> float:
@@ -124,8 +128,13 @@ KINDS: Dict[str, _Kind] = {
                    "a text without spaces, of letters, digits and ASCII signs"),
     "certificate": _TEXT,
     "private_key": _TEXT,
+    "textfile": _TEXT,
+    "pushgateway": _TEXT,
+    "job": _Kind(str, lambda value: isinstance(value, str) and bool(value), "a text"),
+    "meter_provider": _Kind(str, lambda value: value is None or callable(getattr(value, "get_meter", None)),
+                            "a MeterProvider of OpenTelemetry"),
 }  # fmt: skip
-ENVIRONMENT = tuple(name for name in KINDS if name not in ("on_finding", "registry"))
+ENVIRONMENT = tuple(name for name in KINDS if name not in ("on_finding", "registry", "meter_provider"))
 _SECRET = frozenset(("token",))
 
 

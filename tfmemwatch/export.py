@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
+import socket
 import sys
 import threading
 import time
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional
 from . import fork, guard
 from .errors import ConfigError
 from .monitor import Watch
+from .outputs import last
 from .outputs.prometheus import Collector, Registered, page
 from .outputs.series import Family, Readings, taskname
 from .outputs.workers import Lock, Slot, Together, folder_of, sweep
@@ -41,7 +45,13 @@ class Export:
         self._folder = folder_of() if config.metrics else ""
         self._slot = Slot(self._folder, config.max_labels) if self._folder else None
         self._turn: Optional[Lock] = None  # to serve the one port that the workers share
+        self._textfile = last.checked_file(config.textfile) if config.textfile else ""
+        self._gateway = last.checked_gateway(config.pushgateway) if config.pushgateway else ""
+        self._instruments: Any = None
+        self._pid = os.getpid()
         self._forget()
+        if config.meter_provider is not None:
+            self._instruments = _instruments(self.families, config.meter_provider, version)
         if config.registry is not None and config.metrics and not self._folder:
             self._register_in(config.registry)
         try:
@@ -85,6 +95,8 @@ class Export:
     def start(self) -> None:
         """Export from now on; the program's registry gets its metrics when prometheus_client is there."""
         fork.in_child(self._in_child)
+        if self._textfile or self._gateway:
+            atexit.register(self._end)
         if self._slot is not None:
             self._looked()
         self._watch.after_look.append(self._looked)
@@ -110,7 +122,11 @@ class Export:
                 self._server.start()
 
     def stop(self) -> None:
-        """Take everything back."""
+        """Take everything back; what was known last is written or pushed, where that is wished."""
+        atexit.unregister(self._end)
+        self._end()
+        if self._instruments is not None:
+            self._instruments.undo()
         if self._looked in self._watch.after_look:
             self._watch.after_look.remove(self._looked)
         if self._hook is not None:
@@ -124,6 +140,24 @@ class Export:
         self._no_turn()
         if self._slot is not None:
             self._slot.leave()
+
+    def _end(self) -> None:
+        """The last values of a job; a forked child's are not the job's."""
+        textfile, gateway, self._textfile, self._gateway = self._textfile, self._gateway, "", ""
+        if not (textfile or gateway) or os.getpid() != self._pid or not self._watch.is_running:
+            return
+        self._read_at = None
+        text, _ = page(self._collector)("")
+        for send, where in ((last.write, textfile), (self._push, gateway)):
+            try:
+                if where:
+                    send(where, text)
+            except (OSError, ValueError) as error:
+                guard.logger.warning("the last metrics could not be sent to %s: %s", where, error)
+
+    def _push(self, gateway: str, text: bytes) -> None:
+        grouping = {"job": self._watch.config.job, "instance": socket.gethostname()}
+        last.push(gateway, grouping, text)
 
     @property
     def port(self) -> Optional[int]:
@@ -139,6 +173,8 @@ class Export:
             if self._read_at is None or now - self._read_at >= _FRESH_SECONDS:
                 sample = self._watch.sample(_FRESH_SECONDS if self._read_at is None else 0.05)
                 if sample is not None:
+                    if sample.limit_bytes is None:
+                        sample = sample._replace(limit_bytes=limit_bytes())
                     self._latest = self._readings.families(sample)
                     self._read_at = now
             return self._latest
@@ -169,6 +205,32 @@ class Export:
         self._no_turn()
         if self._slot is not None:
             self._slot.forget()
+
+
+def _instruments(families: Any, provider: Any, version: str) -> Any:
+    try:
+        from .otel import Instruments
+
+        return Instruments(families, provider, version)
+    except ImportError as error:
+        raise ConfigError("meter_provider is %r, and needs opentelemetry-api: %s" % (provider, error)) from None
+
+
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def limit_bytes() -> Optional[int]:
+    """The least of what the control group and the machine allow."""
+    limits = []
+    for path in _LIMITS:
+        try:
+            with open(path, encoding="ascii") as file:
+                limits.append(int(file.read()))
+        except (OSError, ValueError):  # there is none, or it is "max"
+            continue
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(limits) if limits else None
 
 
 def allocator() -> str:

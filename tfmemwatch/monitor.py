@@ -245,6 +245,7 @@ class Watch:
             own=Own(
                 self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)
             ),
+            registered_functions=tfapi.registered_functions(),
         )  # fmt: skip
 
     def report(self) -> str:

@@ -40,3 +40,6 @@ class Sample(NamedTuple):
     probes: Mapping[str, bool]
     versions: Mapping[str, str]
     own: Own
+    registered_functions: Optional[int] = None  # in TensorFlow's runtime
+    limit_bytes: Optional[int] = None
+    seconds_to_limit: Optional[float] = None

@@ -9,6 +9,7 @@ from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional
 
 from ..advice import TABLE
 from ..catalog import METRICS, Metric
+from ..memory import PYTHON_BLOCK_BYTES
 from ..model import OTHER, UNKNOWN, Site, Tally
 from ..sample import Sample
 
@@ -210,9 +211,16 @@ class Readings:
             yield (plain(calls.model), calls.method), float(getattr(calls, field))
 
     def _memory(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
-        for field, value in sample.memory._asdict().items():
-            if field.endswith("_bytes") and value is not None:
-                yield (field[: -len("_bytes")],), float(value)
+        """Disjoint, so that they can be stacked; what is in use and not resident makes no negative rest."""
+        memory = sample.memory._asdict()
+        resident = memory.pop("resident_bytes")
+        owners = {_OWNERS.get(field, field[: -len("_bytes")]): value for field, value in memory.items()
+                  if field.endswith("_bytes") and value is not None}  # fmt: skip
+        owners["python objects"] = sample.memory.python_blocks * PYTHON_BLOCK_BYTES
+        if resident is not None:
+            owners["other"] = max(0, resident - sum(owners.values()))
+        for owner, value in owners.items():
+            yield (owner,), float(value)
 
     def _findings(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
         kinds = dict.fromkeys(_FINDING_KINDS, 0)
@@ -251,7 +259,12 @@ def _one(value: Optional[float]) -> Iterable[Tuple[Labels, float]]:
 
 _FINDING_KINDS = tuple(sorted({advice.kind for advice in TABLE.values()}))
 _FOLDED = frozenset(("tfmemwatch_model_calls_total", "tfmemwatch_model_grown_bytes"))
+_OWNERS = {"in_use_bytes": "malloc in use", "kept_bytes": "malloc kept", "file_bytes": "files"}
 READERS: Dict[str, Reader] = {
+    "tfmemwatch_resident_bytes": lambda self, sample: _one(sample.memory.resident_bytes),
+    "tfmemwatch_limit_bytes": lambda self, sample: _one(sample.limit_bytes),
+    "tfmemwatch_seconds_to_limit": lambda self, sample: _one(sample.seconds_to_limit),
+    "tfmemwatch_registered_functions": lambda self, sample: _one(sample.registered_functions),
     "tfmemwatch_oldest_session_seconds": Readings._oldest_session,
     "tfmemwatch_model_calls_total": lambda self, sample: self._calls(sample, "calls"),
     "tfmemwatch_model_grown_bytes": lambda self, sample: self._calls(sample, "grown_bytes"),
