@@ -55,7 +55,9 @@ def test_grafana_knows_every_key(needs):
     models = needs("grafana_foundation_sdk.models.dashboard")
     plugins.register_default_plugins()
     back = json.loads(encoder.JSONEncoder().encode(models.Dashboard.from_json(BOARD)))
-    assert set(keys_of(BOARD)) - set(keys_of(back)) == set()
+    lost = set(keys_of(BOARD)) - set(keys_of(back))
+    of_the_data_source = {"/annotations/list/0/" + name for name in ("titleFormat", "textFormat", "step")}
+    assert lost == of_the_data_source  # Prometheus's own, of which the SDK's annotations know nothing
 
 
 # -- queries

@@ -183,7 +183,7 @@ def test_workers_share_one_port(folder, monkeypatch):
         ports = [one.stdout.readline().strip() for one in running]
         assert sorted(ports) == sorted([str(port).encode(), b"None"])
         shown = scrape(port)
-        assert [name for name in shown if name.startswith("tfmemwatch_memory_bytes") and "resident" in name][1:]
+        assert count(shown, RESIDENT) == 2
         holder = ports.index(str(port).encode())
         running[holder].kill()
         running[holder].wait()
@@ -311,7 +311,7 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
     assert len(list(shared.glob("*_tfmemwatch*.db"))) == 4 * 4
 
 
-RESIDENT = re.compile(r"tfmemwatch_memory_bytes\{.*resident")
+RESIDENT = re.compile(r"tfmemwatch_resident_bytes\{")
 
 
 def count(shown, pattern):
