@@ -10,14 +10,14 @@ LONGEST_SECONDS = 60
 
 
 @contextlib.contextmanager
-def running(command, log, **settings):
+def running(command, log, at_once=False, **settings):
     """A program that runs for the while; what it says goes into a file, which is shown where the test fails."""
     with open(str(log), "w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, **settings)
         try:
             yield process
         finally:
-            process.terminate()
+            process.kill() if at_once else process.terminate()
             try:
                 process.wait(timeout=20)
             except subprocess.TimeoutExpired:

@@ -85,7 +85,7 @@ def test_a_job_pushes_its_last_values(tmp_path):
             run("import tfmemwatch; tfmemwatch.install(pushgateway='http://127.0.0.1:%d', job='night/ly')" % port)
         shown = [line for line in read(port).splitlines() if line.startswith("tfmemwatch_build_info{")]
     assert len(shown) == 1
-    assert 'job="night/ly"' in shown[0] or "night%2Fly" in shown[0]
+    assert 'job="night/ly"' in shown[0]
 
 
 def test_a_gateway_that_is_not_there_is_said_and_harms_nobody(caplog):
@@ -129,7 +129,6 @@ kept = []
 while True:
     step()
     if index == 1:
-        kept.append(tf.zeros(1000) + 1.0)
         kept.append(tf.Variable(1.0))
     time.sleep(0.005)
 """
@@ -152,7 +151,7 @@ def test_of_two_hosts_the_one_that_leaks_is_named(tmp_path, needs):
         cluster = {"cluster": {"worker": ["127.0.0.1:%d" % port for port in ports]},
                    "task": {"type": "worker", "index": index}}  # fmt: skip
         return running(
-            [sys.executable, "train.py", str(metrics[index])], tmp_path / ("worker%d" % index), cwd=str(tmp_path),
+            [sys.executable, "train.py", str(metrics[index])], tmp_path / ("worker%d" % index), True, cwd=str(tmp_path),
             env={**os.environ, "PYTHONPATH": str(TREE), "TF_CONFIG": json.dumps(cluster)},
         )  # fmt: skip
 

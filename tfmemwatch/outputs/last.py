@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import urllib.parse
@@ -46,7 +47,9 @@ def write(path: str, text: bytes) -> None:
 
 def push(gateway: str, grouping: Dict[str, str], text: bytes) -> None:
     """Replace what this group has pushed before; raises where the gateway does not take it in time."""
-    words = [word for name, value in grouping.items() for word in (name, urllib.parse.quote(value, safe=""))]
+    # In base 64, as the gateway takes values that may hold a slash.
+    words = ["%s@base64/%s" % (name, base64.urlsafe_b64encode(value.encode()).decode())
+             for name, value in grouping.items()]  # fmt: skip
     address = "%s/metrics/%s" % (gateway, "/".join(words))
     request = urllib.request.Request(address, text, {"Content-Type": "text/plain; version=0.0.4"}, method="PUT")
     with urllib.request.urlopen(request, timeout=_PUSH_SECONDS):
