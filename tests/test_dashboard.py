@@ -78,7 +78,7 @@ def history(now):
                     ages=[(Site("train.py", 1, "step"), 60.0 * minute)])  # fmt: skip
         seconds = now - 60 * (150 - minute)
         at = at._replace(
-            memory=at.memory._replace(resident_bytes=10**9 + 10**6 * minute), limit_bytes=4 * 10**9,
+            gauges={**at.gauges, "tfmemwatch_resident_bytes": {"": 10**9 + 10**6 * minute}},
             own=Own(0.01 * minute, 6000, minute, seconds, minute, {"traces": minute}),
         )  # fmt: skip
         for metric, samples in readings.families(at):

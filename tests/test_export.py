@@ -43,9 +43,8 @@ def sample(*tallies, findings=(), calls=(), ages=(), failures=None):
         probes={"traces": True, "tapes": False},
         versions={"tensorflow": "2.21.0", "keras": "3.15.1"},
         own=Own(0.5, 6000, 12, 1_700_000_000.0, 3, failures or {}),
+        gauges={row.metric: {"x" if row.label else "": 100.0} for row in catalog.GAUGES},
         registered_functions=9,
-        limit_bytes=2000,
-        seconds_to_limit=3600.0,
     )
 
 
@@ -265,12 +264,11 @@ def names_in(client, registry):
     return {line.split("{")[0].split(" ")[0] for line in text.splitlines() if line[0] != "#"}
 
 
-def test_what_is_resident_is_shared_out(readings):
-    """Owners are disjoint: stacked, they are what the process holds."""
-    families = readings.families(sample()._replace(memory=Memory(50_000, 30_000, 1000, 100)))
-    owners = shown(families, "tfmemwatch_memory_bytes")
-    assert owners[("malloc in use",)] == 30_000
-    assert sum(owners.values()) == shown(families, "tfmemwatch_resident_bytes")[()] == 50_000
+def test_what_is_resident_is_shared_out():
+    """Owners are disjoint: stacked, they are what the process holds, and never more than their own sum."""
+    gauges = tfmemwatch.install(sample_seconds=3600).gauges()
+    assert sum(gauges["tfmemwatch_memory_bytes"].values()) == gauges["tfmemwatch_resident_bytes"][""]
+    assert set(gauges) <= {row.metric for row in catalog.GAUGES}
 
 
 def test_the_metrics_are_in_the_registry_of_the_program_and_leave_it(client):

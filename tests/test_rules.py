@@ -72,11 +72,11 @@ CASES = {
     ),
     "TfmemwatchLimitWithinSixHours": (
         {"tfmemwatch_resident_bytes{%s}" % OF: "1000000000+5000000x180 1000000000x200",
-         "tfmemwatch_limit_bytes{%s}" % OF: "2000000000x400"}, (90,), (10, 300),
+         "tfmemwatch_limit_left_bytes{%s,limit=\"cgroup\"}" % OF: "1000000000-5000000x180 1000000000x200"},
+        (90,), (10, 300),
     ),
     "TfmemwatchLimitWithinAnHour": (
-        {"tfmemwatch_resident_bytes{%s}" % OF: "1000000000+5000000x180 1000000000x200",
-         "tfmemwatch_limit_bytes{%s}" % OF: "2000000000x400"}, (160,), (100, 300),
+        {"tfmemwatch_limit_seconds{%s,limit=\"cgroup\"}" % OF: "9000-60x140 _x60"}, (130,), (80, 175),
     ),
     "TfmemwatchDown": (
         {"tfmemwatch_last_look_timestamp_seconds{%s}" % OF: "0+60x30 1800x30 3600+60x60"}, (45,), (20, 90),
@@ -93,7 +93,7 @@ HEALTHY = {
     "tfmemwatch_registered_functions{%s}" % OF: "0+10x240",
     "tfmemwatch_live_traces{%s,function=\"f\"}" % SITE: "0+5x240",
     "tfmemwatch_resident_bytes{%s}" % OF: "1000000000+1000x240",
-    "tfmemwatch_limit_bytes{%s}" % OF: "2000000000x240",
+    "tfmemwatch_limit_left_bytes{%s,limit=\"cgroup\"}" % OF: "1000000000-1000x240",
     "tfmemwatch_last_look_timestamp_seconds{%s}" % OF: "0+60x240",
     "tfmemwatch_own_seconds_total{%s}" % OF: "0+0.05x240",
     "tfmemwatch_looks_total{%s}" % OF: "0+12x240",

@@ -59,6 +59,28 @@ ROWS: Tuple[Row, ...] = (
 )  # fmt: skip
 
 
+class Gauge(NamedTuple):
+    """One level that is read and not counted: `Watch.gauges()` has it, by the value of its label."""
+
+    metric: str
+    label: str  # by which it is told apart; empty where it is one number
+    help: str
+
+
+GAUGES: Tuple[Gauge, ...] = (
+    Gauge("tfmemwatch_resident_bytes", "", "Resident memory"),
+    Gauge("tfmemwatch_memory_bytes", "owner", "Resident memory by owner; the parts sum to it"),
+    Gauge("tfmemwatch_limit_bytes", "limit", "Limits of the container, the process and the machine"),
+    Gauge("tfmemwatch_limit_left_bytes", "limit", "What is left below each limit"),
+    Gauge(
+        "tfmemwatch_limit_seconds",
+        "limit",
+        "Seconds until the limit is reached at the present rate; absent while nothing grows",
+    ),
+    Gauge("tfmemwatch_device_bytes", "device", "Bytes in use on each device with an allocator of its own"),
+)
+
+
 class Metric(NamedTuple):
     """What is exported under one name. `adds` says what the workers of one program make together."""
 
@@ -96,6 +118,11 @@ def _more(name: str, help: str, kind: str, field: str, *, also: str = "") -> Met
     return Metric(name, "counter" if name.endswith("_total") else "gauge", help, _labels(kind), "sum", kinds, field)
 
 
+def _gauge(row: Gauge) -> Metric:
+    adds = "max" if row.metric == "tfmemwatch_limit_bytes" else "worker"
+    return Metric(row.metric, "gauge", row.help, (row.label,) if row.label else (), adds)
+
+
 def _other(name: str, help: str, *labels: str, adds: str = "sum") -> Metric:
     return Metric(name, "counter" if name.endswith("_total") else "gauge", help, labels, adds)
 
@@ -112,10 +139,7 @@ METRICS: Tuple[Metric, ...] = (
     _other("tfmemwatch_oldest_session_seconds", "Age of the oldest open session", "site", adds="max"),
     _other("tfmemwatch_model_calls_total", "Outermost calls of the models alive", "model", "method"),
     _other("tfmemwatch_model_grown_bytes", "What resident memory gained over the measured calls of the models alive", "model", "method"),
-    _other("tfmemwatch_resident_bytes", "Resident memory of the process", adds="worker"),
-    _other("tfmemwatch_memory_bytes", "What is resident, by who holds it", "owner", adds="worker"),
-    _other("tfmemwatch_limit_bytes", "The memory that the process may have at most", adds="max"),
-    _other("tfmemwatch_seconds_to_limit", "When the nearest limit is reached if growth goes on", adds="worker"),
+    *map(_gauge, GAUGES),
     _other("tfmemwatch_registered_functions", "Functions registered in TensorFlow's runtime"),
     _other("tfmemwatch_python_blocks", "Small blocks that Python has allocated", adds="worker"),
     _other("tfmemwatch_findings", "Leaks that are open", "kind"),
@@ -143,12 +167,13 @@ def table() -> str:
     """What is counted, as a table for the README."""
     lines = ["| metric | what it counts | probe |", "| --- | --- | --- |"]
     lines += ["| `%s` | %s | %s |" % (row.metric, row.help, row.probe) for row in ROWS]
+    lines += ["| `%s%s` | %s | memory |" % (row.metric, row.label and "{%s}" % row.label, row.help) for row in GAUGES]
     return "\n".join(lines)
 
 
 def metrics_table() -> str:
     """What else is exported, and how each metric adds up over workers, as a table for the README."""
-    counted = {row.metric for row in ROWS}
+    counted = {row.metric for row in ROWS} | {gauge.metric for gauge in GAUGES}
     lines = ["| metric | labels | what it says | over workers |", "| --- | --- | --- | --- |"]
     lines += [
         "| `%s` | %s | %s | %s |" % (metric.name, ", ".join(metric.labels), metric.help, _ADDED[metric.adds])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import socket
 import sys
@@ -173,8 +172,6 @@ class Export:
             if self._read_at is None or now - self._read_at >= _FRESH_SECONDS:
                 sample = self._watch.sample(_FRESH_SECONDS if self._read_at is None else 0.05)
                 if sample is not None:
-                    if sample.limit_bytes is None:
-                        sample = sample._replace(limit_bytes=limit_bytes())
                     self._latest = self._readings.families(sample)
                     self._read_at = now
             return self._latest
@@ -214,23 +211,6 @@ def _instruments(families: Any, provider: Any, version: str) -> Any:
         return Instruments(families, provider, version)
     except ImportError as error:
         raise ConfigError("meter_provider is %r, and needs opentelemetry-api: %s" % (provider, error)) from None
-
-
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-def limit_bytes() -> Optional[int]:
-    """The least of what the control group and the machine allow."""
-    limits = []
-    for path in _LIMITS:
-        try:
-            with open(path, encoding="ascii") as file:
-                limits.append(int(file.read()))
-        except (OSError, ValueError):  # there is none, or it is "max"
-            continue
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return min(limits) if limits else None
 
 
 def allocator() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ from .examiner import Examiner
 from .growth import COUNT_EVENTS
 from .inquiry import Pace
 from .ledger import Ledger
-from .memory import Memory, Process
+from .memory import PYTHON_BLOCK_BYTES, Memory, Process
 from .model import Finding, Site
 from .moment import Snapshot
 from .operations import Operations
@@ -245,12 +246,35 @@ class Watch:
             own=Own(
                 self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)
             ),
-            registered_functions=tfapi.registered_functions(),
+            gauges=self._gauges(), registered_functions=tfapi.registered_functions(),
         )  # fmt: skip
 
     def report(self) -> str:
         """A text for a person."""
         return str(self.snapshot())
+
+    def _gauges(self) -> Dict[str, Dict[str, float]]:
+        try:
+            return self.gauges()
+        except Exception:
+            guard.failed("gauges")
+            return {}
+
+    def gauges(self) -> Dict[str, Dict[str, float]]:
+        """The readings of `catalog.GAUGES`, by the value of their label; what can't be read now is left out."""
+        memory = self.memory()
+        if memory.resident_bytes is None:
+            return {}
+        parts = {"malloc in use": memory.in_use_bytes or 0, "malloc kept": memory.kept_bytes or 0,
+                 "python objects": memory.python_blocks * PYTHON_BLOCK_BYTES}  # fmt: skip
+        parts["other"] = max(0, memory.resident_bytes - sum(parts.values()))
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return {
+            "tfmemwatch_resident_bytes": {"": float(memory.resident_bytes)},
+            "tfmemwatch_memory_bytes": {name: float(size) for name, size in parts.items()},
+            "tfmemwatch_limit_bytes": {"machine": float(machine)},
+            "tfmemwatch_limit_left_bytes": {"machine": float(machine - memory.resident_bytes)},
+        }
 
     def calls(self) -> List[Calls]:
         """How each living model has been called."""

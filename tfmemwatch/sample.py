@@ -40,6 +40,5 @@ class Sample(NamedTuple):
     probes: Mapping[str, bool]
     versions: Mapping[str, str]
     own: Own
+    gauges: Mapping[str, Mapping[str, float]]  # as in `catalog.GAUGES`: by metric, and by the value of its label
     registered_functions: Optional[int] = None  # in TensorFlow's runtime
-    limit_bytes: Optional[int] = None
-    seconds_to_limit: Optional[float] = None

@@ -34,12 +34,12 @@ FLEET: Sequence[Panel] = (
           (("topk(10, 3600 * deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]))", "{{instance}}"),),
           width=8),
     Panel("Who dies first", "Time until the memory limit, if growth goes on as in the last hour", "s",
-          (("bottomk(10, (max by (job, instance) (tfmemwatch_limit_bytes{}) - sum by (job, instance) "
-            "(tfmemwatch_resident_bytes{})) / "
+          (("bottomk(10, min by (job, instance) (tfmemwatch_limit_seconds{}) or min by (job, instance) "
+            "(tfmemwatch_limit_left_bytes{}) / "
             "(deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]) > 0))",
             "{{instance}}"),), kind="bargauge"),
     Panel("Leaks that are open", "By kind and process", "short",
-          (("sum by (instance, kind) (tfmemwatch_findings{})",
+          (("sum by (instance, kind) (tfmemwatch_findings{}) > 0",
             "{{instance}} {{kind}}"),)),
     Panel("Where it leaks", "Each leak that is open: its line, its cause and its cure", "short",
           (("max by (job, instance, kind, site, cause, cure) (tfmemwatch_suspect_info{})", "{{kind}} {{site}}"),),
@@ -48,7 +48,7 @@ FLEET: Sequence[Panel] = (
 PROCESS: Sequence[Panel] = (
     Panel("Memory by owner, and the limit", "What the process holds, stacked, against its limit", "bytes",
           (("sum by (owner) (tfmemwatch_memory_bytes{})", "{{owner}}"),
-           ("max(tfmemwatch_limit_bytes{})", "limit")), width=16, stacked=True),
+           ("min(tfmemwatch_limit_bytes{})", "limit")), width=16, stacked=True),
     Panel("Kept by leaks", "What each open leak has kept so far", "bytes",
           (("sum by (kind, site) (tfmemwatch_suspect_bytes{})", "{{kind}} {{site}}"),)),
     Panel("Growth by model", "What resident memory gained over the measured calls of each model", "bytes",

@@ -6,7 +6,7 @@ import json
 from typing import Any, Dict, List, Mapping, Sequence, Union
 
 _OF = "sum by (job, instance) "
-_TO_LIMIT = "instance:tfmemwatch_seconds_to_limit:deriv1h"
+_TO_LIMIT = "instance:tfmemwatch_limit_seconds:min"
 _RETRACES = "instance_function:tfmemwatch_retraces:rate10m"
 
 
@@ -26,15 +26,15 @@ def _alert(
 _AT = "{{ $labels.site }} of {{ $labels.instance }}"
 RECORDING: Sequence[Mapping[str, Any]] = (
     _record("instance:tfmemwatch_resident_bytes:sum", _OF + "(tfmemwatch_resident_bytes)"),
-    _record("instance:tfmemwatch_limit_bytes:max", "max by (job, instance) (tfmemwatch_limit_bytes)"),
+    _record("instance:tfmemwatch_limit_left_bytes:min", "min by (job, instance) (tfmemwatch_limit_left_bytes)"),
     _record("instance:tfmemwatch_live_traces:sum", _OF + "(tfmemwatch_live_traces)"),
     _record("instance:tfmemwatch_registered_functions:sum", _OF + "(tfmemwatch_registered_functions)"),
     _record("instance:tfmemwatch_own_seconds:rate10m", _OF + "(rate(tfmemwatch_own_seconds_total[10m]))"),
     _record(_RETRACES, "sum by (job, instance, function, site) (rate(tfmemwatch_retraces_total[10m]))"),
     _record(
         _TO_LIMIT,
-        "(instance:tfmemwatch_limit_bytes:max - instance:tfmemwatch_resident_bytes:sum)"
-        " / (deriv(instance:tfmemwatch_resident_bytes:sum[1h]) > 0)",
+        "min by (job, instance) (tfmemwatch_limit_seconds)"
+        " or instance:tfmemwatch_limit_left_bytes:min / (deriv(instance:tfmemwatch_resident_bytes:sum[1h]) > 0)",
     ),
     _record(
         "job:tfmemwatch_leaking_instance:topk1",

@@ -8,8 +8,7 @@ import sys
 from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ..advice import TABLE
-from ..catalog import METRICS, Metric
-from ..memory import PYTHON_BLOCK_BYTES
+from ..catalog import GAUGES, METRICS, Gauge, Metric
 from ..model import OTHER, UNKNOWN, Site, Tally
 from ..sample import Sample
 
@@ -18,6 +17,7 @@ _OTHER = "other"
 _LONGEST = 200  # characters of a name in a label
 _LONGEST_TEXT = 400  # of a sentence
 _MOST_SUSPECTS = 20
+_MOST_GAUGES = 64  # owners, limits or devices
 _MOST_NAMES = 20000  # sites whose label is remembered
 
 
@@ -210,18 +210,6 @@ class Readings:
         for calls in sample.calls:
             yield (plain(calls.model), calls.method), float(getattr(calls, field))
 
-    def _memory(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
-        """Disjoint, so that they can be stacked; what is in use and not resident makes no negative rest."""
-        memory = sample.memory._asdict()
-        resident = memory.pop("resident_bytes")
-        owners = {_OWNERS.get(field, field[: -len("_bytes")]): value for field, value in memory.items()
-                  if field.endswith("_bytes") and value is not None}  # fmt: skip
-        owners["python objects"] = sample.memory.python_blocks * PYTHON_BLOCK_BYTES
-        if resident is not None:
-            owners["other"] = max(0, resident - sum(owners.values()))
-        for owner, value in owners.items():
-            yield (owner,), float(value)
-
     def _findings(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
         kinds = dict.fromkeys(_FINDING_KINDS, 0)
         for finding in sample.findings:
@@ -259,16 +247,22 @@ def _one(value: Optional[float]) -> Iterable[Tuple[Labels, float]]:
 
 _FINDING_KINDS = tuple(sorted({advice.kind for advice in TABLE.values()}))
 _FOLDED = frozenset(("tfmemwatch_model_calls_total", "tfmemwatch_model_grown_bytes"))
-_OWNERS = {"in_use_bytes": "malloc in use", "kept_bytes": "malloc kept", "file_bytes": "files"}
+
+
+def _gauge(row: Gauge) -> Reader:
+    def read(self: Readings, sample: Sample) -> Iterable[Tuple[Labels, float]]:
+        values = sample.gauges.get(row.metric, {})
+        return [((plain(name),) if row.label else (), float(value)) for name, value in values.items()][:_MOST_GAUGES]
+
+    return read
+
+
 READERS: Dict[str, Reader] = {
-    "tfmemwatch_resident_bytes": lambda self, sample: _one(sample.memory.resident_bytes),
-    "tfmemwatch_limit_bytes": lambda self, sample: _one(sample.limit_bytes),
-    "tfmemwatch_seconds_to_limit": lambda self, sample: _one(sample.seconds_to_limit),
+    **{row.metric: _gauge(row) for row in GAUGES},
     "tfmemwatch_registered_functions": lambda self, sample: _one(sample.registered_functions),
     "tfmemwatch_oldest_session_seconds": Readings._oldest_session,
     "tfmemwatch_model_calls_total": lambda self, sample: self._calls(sample, "calls"),
     "tfmemwatch_model_grown_bytes": lambda self, sample: self._calls(sample, "grown_bytes"),
-    "tfmemwatch_memory_bytes": Readings._memory,
     "tfmemwatch_python_blocks": lambda self, sample: _one(sample.memory.python_blocks),
     "tfmemwatch_findings": Readings._findings,
     "tfmemwatch_leaks_found_total": lambda self, sample: [((kind,), float(n)) for kind, n in self._found.items()],
