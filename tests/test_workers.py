@@ -1,6 +1,7 @@
 """Many workers: one sum, no dead ones alive, no files that pile up."""
 
 import contextlib
+import functools
 import http.client
 import os
 import re
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -287,19 +289,25 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
             with contextlib.suppress(OSError, http.client.HTTPException):  # of a worker that was killed
                 pids.add(int(read(port, "/score/%d" % n)))
 
-    def settled():
-        return len(pids - killed) == 4 and count(scrape(port), RESIDENT) == 4 and scrape(port)
+    def settled(since):
+        """Four workers have answered, and have all looked since then: what a kill takes along now is known."""
+        if len(pids - killed) < 4:
+            since[:] = [time.time()]
+            return None
+        shown = scrape(port)
+        looked = [at for name, at in shown.items() if name.startswith("tfmemwatch_last_look_timestamp_seconds{")]
+        return shown if len(looked) == count(shown, RESIDENT) == 4 and min(looked) > since[0] else None
 
     eventually(lambda: read(port, "/score/0"))
     threads = [threading.Thread(target=load, args=(n,)) for n in (1, 2, 3)]
     for thread in threads:
         thread.start()
     try:
-        before = eventually(settled)
+        before = eventually(functools.partial(settled, [0.0]))
         for pid in sorted(pids)[:3]:
             os.kill(pid, signal.SIGKILL)
             killed.add(pid)
-        after = eventually(settled)
+        after = eventually(functools.partial(settled, [0.0]))
     finally:
         stop.set()
         for thread in threads:
@@ -307,6 +315,7 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
     print("before: %d series; after three kills: %d" % (len(before), len(after)), sorted(os.listdir(str(shared))))
     made = "tfmemwatch_variables_made_total"
     assert after[made] > before[made]
+    assert before["tfmemwatch_live_variables"] == before[made]
     assert after["tfmemwatch_live_variables"] < after[made]
     assert len(list(shared.glob("*_tfmemwatch*.db"))) == 4 * 4
 

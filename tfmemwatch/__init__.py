@@ -14,19 +14,22 @@ __version__ = "0.1.0"
 
 _HOME = {
     "install": "api", "uninstall": "api", "watch": "api", "findings": "api", "report": "api", "snapshot": "api",
-    "set_level": "api", "current": "api", "port": "api",
+    "set_level": "api", "current": "api", "port": "api", "owners": "api", "remedies": "api",
+    "Account": "account", "Trial": "remedy",
     "Finding": "model", "Site": "model", "Snapshot": "moment", "Block": "block", "Watch": "monitor",
     "TfmemwatchError": "errors", "ConfigError": "errors", "Unavailable": "errors", "LeakFound": "errors",
 }  # fmt: skip
 __all__ = ["__version__", *_HOME]
 
 if _t.TYPE_CHECKING:
-    from .api import current, findings, install, port, report, set_level, snapshot, uninstall, watch
+    from .account import Account
+    from .api import current, findings, install, owners, port, remedies, report, set_level, snapshot, uninstall, watch
     from .block import Block
     from .errors import ConfigError, LeakFound, TfmemwatchError, Unavailable
     from .model import Finding, Site
     from .moment import Snapshot
     from .monitor import Watch
+    from .remedy import Trial
 
 
 def __getattr__(name: str) -> _t.Any:

@@ -6,14 +6,17 @@ import sys
 import threading
 from typing import Any, List, Optional
 
-from . import __version__, guard, site
+from . import __version__, account, guard, holdings, remedy, site, tfapi
+from .account import Account
 from .block import Block
 from .config import Config, load
 from .export import Export
+from .memory import Process
 from .model import Finding, Site
 from .moment import Snapshot
 from .monitor import Watch
 from .probes import BY_NAME
+from .remedy import Trial
 
 _lock = threading.RLock()
 _current: List[Watch] = []  # none or one
@@ -70,15 +73,18 @@ def port() -> Optional[int]:
     return _exports[0].port if _exports else None
 
 
-def watch(name: str = "block", **settings: Any) -> Block:
-    """A block under watch: a context manager, or a decorator; with or without `install()`."""
+def watch(name: str = "block", owners: bool = False, **settings: Any) -> Block:
+    """A block under watch: a context manager, or a decorator; with or without `install()`.
+
+    With `owners` its report tells all owners of memory apart, for some tenths of a second at either end.
+    """
     config = load(settings, names=tuple(BY_NAME))
 
     def of_the_process() -> Watch:
         running = current()
         return Watch(config) if running is None else running
 
-    return Block(name, of_the_process)
+    return Block(name, of_the_process, owners)
 
 
 def findings() -> List[Finding]:
@@ -87,9 +93,31 @@ def findings() -> List[Finding]:
     return running.findings() if running is not None else []
 
 
-def snapshot() -> Snapshot:
-    """Everything that is counted, at this moment."""
-    return _needed().snapshot()
+def snapshot(owners: bool = False) -> Snapshot:
+    """Everything that is counted, at this moment; `owners` adds whose bytes these are, in some tenths of a second."""
+    return _needed().snapshot(owners)
+
+
+def owners() -> Account:
+    """Whose bytes resident memory is made of, now; takes some tenths of a second, with or without `install()`."""
+    running = current()
+    if running is not None:
+        return running.account()
+    process = Process()
+    try:
+        return account.take(process, holdings.read, tfapi.device_memory)
+    finally:
+        process.close()
+
+
+def remedies(*names: str, function: Any = None) -> Trial:
+    """Try what may give memory back, and say what it gave: `gc.collect()`, then those named, then a trim of malloc.
+
+    `clear_session`, `kernels`, `scalars` and `traces` (of `function`, a tf.function or its name) run only when they are
+    named: each takes something from the program that it then makes anew.
+    """
+    running = current()
+    return remedy.trial(names, function, running.process if running is not None else None)
 
 
 def report() -> str:

@@ -32,6 +32,7 @@ class Config(NamedTuple):
     collect: bool = True  # whether one garbage collection may be forced before a warning
     log: bool = True  # whether findings are logged as warnings
     max_sites: int = 1000  # lines remembered for each kind of thing; the rest is counted as one
+    door: str = ""  # a folder for a socket at which processes of the same user may ask this one; empty: none
     on_finding: Optional[Listener] = None  # called with each new Finding, on the watch's thread
     metrics: bool = True  # whether the program's own prometheus_client registry has the metrics
     registry: Any = None  # another registry than the default one
@@ -115,6 +116,7 @@ KINDS: Dict[str, _Kind] = {
     "collect": _TRUTH,
     "log": _TRUTH,
     "max_sites": _COUNT,
+    "door": _Kind(str, lambda value: isinstance(value, str), "the name of a folder"),
     "on_finding": _Kind(str, lambda value: value is None or callable(value), "a function of one finding"),
     "metrics": _TRUTH,
     "registry": _Kind(str, lambda value: value is None or callable(getattr(value, "register", None)),

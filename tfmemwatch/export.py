@@ -35,7 +35,11 @@ class Export:
         self._watch = watch
         self._clock = clock
         self._readings = Readings(
-            version, config.max_labels, config.project, taskname(os.environ.get("TF_CONFIG", "")), allocator()
+            version,
+            config.max_labels,
+            config.project,
+            taskname(os.environ.get("TF_CONFIG", "")),
+            watch.process.allocator.name,
         )
         self._collector = Collector(self.families)
         self._registered: Optional[Registered] = None
@@ -211,16 +215,3 @@ def _instruments(families: Any, provider: Any, version: str) -> Any:
         return Instruments(families, provider, version)
     except ImportError as error:
         raise ConfigError("meter_provider is %r, and needs opentelemetry-api: %s" % (provider, error)) from None
-
-
-def allocator() -> str:
-    """Whose malloc this is, by the libraries that are loaded."""
-    try:
-        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-            loaded = maps.read()
-    except OSError:
-        return ""
-    for name in ("jemalloc", "tcmalloc", "mimalloc", "musl"):
-        if name in loaded:
-            return name
-    return "glibc" if "libc" in loaded else ""

@@ -70,6 +70,7 @@ class Finding(NamedTuple):
     stack: Tuple[Site, ...] = ()
     more: str = ""  # which level would tell more
     state: str = "leak"  # leak, or over
+    outlook: str = ""  # when the nearest limit is reached at this rate, where bytes grow and that can be told
 
     @property
     def story(self) -> Tuple[str, Site]:
@@ -84,6 +85,8 @@ class Finding(NamedTuple):
             parts.append("%s kept" % size_of(self.bytes))
         if self.holder:
             parts.append("held by %s" % self.holder)
+        if self.outlook:
+            parts.append(self.outlook)
         text = "; ".join(parts) + ". " + self.cure
         if len(self.stack) > 1:
             text += " Called by %s." % " ← ".join(site.short for site in self.stack[1:])

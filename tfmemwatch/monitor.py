@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from . import fork, guard, tfapi
+from . import account, fork, guard, holdings, remedy, tfapi
+from .account import Account
 from .config import Config, checked
+from .door import Door
 from .errors import Unavailable
 from .examiner import Examiner
+from .forecast import Outlook
 from .growth import COUNT_EVENTS
+from .horizon import Horizon
 from .inquiry import Pace
 from .ledger import Ledger
-from .memory import PYTHON_BLOCK_BYTES, Memory, Process
+from .memory import Memory, Process
 from .model import Finding, Site
 from .moment import Snapshot
 from .operations import Operations
@@ -47,6 +50,7 @@ class Watch:
         self.probes: List[Probe] = []
         self.off: Dict[str, str] = {}
         self.operations = Operations(self.scene)
+        self.door = Door(config.door, {"remedies": self._remedies, "owners": self._owners, "report": self._report})
         self.tensorflow_before_fork = False
         self.after_look: List[Callable[[], None]] = []  # called on the watch's thread, when it has looked
         self._sampler: Optional[Sampler] = None
@@ -62,6 +66,7 @@ class Watch:
         self._looks = 0
         self._own_seconds = 0.0
         self._looked_at: Optional[float] = None
+        self.horizon = Horizon()
 
     # -- starting and stopping
 
@@ -77,6 +82,7 @@ class Watch:
             if not self._installed:
                 guard.logger.info("tfmemwatch waits for TensorFlow to be imported")
             if sampling:
+                self.door.open()
                 self._sampler = Sampler(self.look, self.config.sample_seconds)
                 self._sampler.start()
 
@@ -91,6 +97,7 @@ class Watch:
                 probe.uninstall()
             self._installed = False
             self.process.close()
+            self.door.close()
 
     def stop_sampling(self) -> None:
         """End the thread: someone else, a block with steps, looks from now on."""
@@ -164,6 +171,7 @@ class Watch:
                 "Fork first, or use multiprocessing's 'spawn'."
             )
         if sampling and self._running:
+            self.door.open()
             self._sampler = Sampler(self.look, self.config.sample_seconds)
             self._sampler.start()
 
@@ -182,6 +190,10 @@ class Watch:
         """What the process holds now."""
         return self.process.read()
 
+    def account(self) -> Account:
+        """Whose bytes these are; dear: some tenths of a second."""
+        return account.take(self.process, holdings.read, tfapi.device_memory)
+
     def look(self) -> None:
         """One look at everything, and all that follows from it."""
         began = time.thread_time()
@@ -199,16 +211,18 @@ class Watch:
                 return
             self._imported()
             self._looked_at = time.time()
+            self.door.look()
             if self.scene.rank:
                 now = self._looks * self.config.sample_seconds
                 self._looks += 1
+                self.horizon.look(time.monotonic(), self.memory(), len(sys.modules))
                 self.tell(self._examiner.look(now))
             else:
                 self.ledger.read()  # what was born before still dies, and its deaths must not pile up
 
     def tell(self, news: List[Finding]) -> None:
         """Say it in the log, and to whoever wants to hear."""
-        for finding in news:
+        for finding in self._foreseen(news):
             if self.config.log:
                 log.tell(finding)
             if self.config.on_finding is not None:
@@ -221,13 +235,37 @@ class Watch:
 
     def findings(self) -> List[Finding]:
         """What leaks now."""
-        return self._examiner.findings
+        return self._foreseen(self._examiner.findings)
 
-    def snapshot(self) -> Snapshot:
-        """Everything at this moment, as a plain value."""
+    def _remedies(self, question: Dict[str, Any]) -> str:
+        names = tuple(str(name) for name in question.get("names", ()))
+        return str(remedy.trial(names, question.get("function"), self.process))
+
+    def _owners(self, question: Dict[str, Any]) -> str:
+        return str(self.account())
+
+    def _report(self, question: Dict[str, Any]) -> str:
+        return self.report()
+
+    def outlook(self) -> Optional[Outlook]:
+        """When the nearest limit is reached; None while memory does not go on to grow."""
+        return self.horizon.outlook()
+
+    def _foreseen(self, findings: List[Finding]) -> List[Finding]:
+        """Those of growing bytes say when they end the process, where that can be told."""
+        outlook = self.outlook() if any(map(_grows, findings)) else None
+        if outlook is None:
+            return findings
+        return [one._replace(outlook=str(outlook)) if _grows(one) else one for one in findings]
+
+    def snapshot(self, owners: bool = False) -> Snapshot:
+        """Everything at this moment, as a plain value; with whose bytes these are, if that is asked for."""
         with self._lock:
             counts, memory, verdict = self.read(), self.memory(), self._examiner.verdict
-            return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict)
+            account = self.account() if owners else None
+            limit = next(iter(self.horizon.limits), None)
+            return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict,
+                            account, limit, self.outlook())  # fmt: skip
 
     def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
         """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
@@ -251,7 +289,27 @@ class Watch:
 
     def report(self) -> str:
         """A text for a person."""
-        return str(self.snapshot())
+        return str(self.snapshot(owners=True))
+
+    def light_account(self, tallies: Mapping[Any, Any]) -> Account:
+        """Whose bytes these are as far as it can be read at once; what is counted is in `tallies`."""
+        return account.light(
+            self.process, sum(tally.live_bytes for key, tally in tallies.items() if key.kind == "variable")
+        )
+
+    def gauges(self) -> Dict[str, Dict[str, float]]:
+        """The readings of `catalog.GAUGES`, by the value of their label; what can't be read now is left out."""
+        now = self.light_account(self.ledger.read())
+        limits = self.horizon.limits
+        outlook = self.outlook()
+        return {
+            "tfmemwatch_resident_bytes": {"": float(now.resident_bytes)},
+            "tfmemwatch_memory_bytes": {name: float(size) for name, size in now.parts.items()},
+            "tfmemwatch_limit_bytes": {limit.label: float(limit.bytes) for limit in reversed(limits)},
+            "tfmemwatch_limit_left_bytes": {limit.label: float(limit.left_bytes) for limit in reversed(limits)},
+            "tfmemwatch_limit_seconds": {} if outlook is None else {outlook.label: outlook.seconds},
+            "tfmemwatch_device_bytes": {name: float(size) for name, size in tfapi.device_memory().items()},
+        }
 
     def _gauges(self) -> Dict[str, Dict[str, float]]:
         try:
@@ -259,22 +317,6 @@ class Watch:
         except Exception:
             guard.failed("gauges")
             return {}
-
-    def gauges(self) -> Dict[str, Dict[str, float]]:
-        """The readings of `catalog.GAUGES`, by the value of their label; what can't be read now is left out."""
-        memory = self.memory()
-        if memory.resident_bytes is None:
-            return {}
-        parts = {"malloc in use": memory.in_use_bytes or 0, "malloc kept": memory.kept_bytes or 0,
-                 "python objects": memory.python_blocks * PYTHON_BLOCK_BYTES}  # fmt: skip
-        parts["other"] = max(0, memory.resident_bytes - sum(parts.values()))
-        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        return {
-            "tfmemwatch_resident_bytes": {"": float(memory.resident_bytes)},
-            "tfmemwatch_memory_bytes": {name: float(size) for name, size in parts.items()},
-            "tfmemwatch_limit_bytes": {"machine": float(machine)},
-            "tfmemwatch_limit_left_bytes": {"machine": float(machine - memory.resident_bytes)},
-        }
 
     def calls(self) -> List[Calls]:
         """How each living model has been called."""
@@ -293,6 +335,10 @@ class Watch:
     def hoarders(self) -> List[Tuple[Site, str]]:
         """Where datasets without an end were told to remember what passes, and by which method."""
         return datasets.hoarders([at for at, _ in self.ledger.ages("cache_dataset")])
+
+
+def _grows(finding: Finding) -> bool:
+    return finding.bytes > 0 and finding.state == "leak"
 
 
 def _is_loaded(name: str) -> bool:
