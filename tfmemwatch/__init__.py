@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "install": "api", "uninstall": "api", "watch": "api", "findings": "api", "report": "api", "snapshot": "api",
-    "set_level": "api", "current": "api", "owners": "api", "remedies": "api", "expect_dead": "api",
+    "set_level": "api", "current": "api", "owners": "api", "remedies": "api", "expect_dead": "api", "port": "api",
     "Account": "account", "Trial": "remedy",
     "Finding": "model", "Site": "model", "Snapshot": "moment", "Block": "block", "Watch": "monitor",
     "TfmemwatchError": "errors", "ConfigError": "errors", "Unavailable": "errors", "LeakFound": "errors",
@@ -29,6 +29,7 @@ if _t.TYPE_CHECKING:
         findings,
         install,
         owners,
+        port,
         remedies,
         report,
         set_level,

@@ -6,11 +6,12 @@ import sys
 import threading
 from typing import Any, List, Optional
 
-from . import account, guard, holdings, remedy, site, tfapi
+from . import __version__, account, guard, holdings, remedy, site, tfapi
 from .account import Account
 from .block import Block
 from .config import Config, load
 from .expectations import Expectation
+from .export import Export
 from .memory import Process
 from .model import Finding, Site
 from .moment import Snapshot
@@ -20,6 +21,7 @@ from .remedy import Trial
 
 _lock = threading.RLock()
 _current: List[Watch] = []  # none or one
+_exports: List[Export] = []  # the running watch's
 _installed_at: List[Site] = []
 
 
@@ -31,9 +33,12 @@ def install(**settings: Any) -> Watch:
             _say_if_different(config)
             return _current[0]
         watch = Watch(config)
+        export = Export(watch, __version__)  # what can't be exported as is wished is said before anything is installed
         _current.append(watch)
+        _exports.append(export)
         _installed_at[:] = [site.here(sys._getframe(1))]
         watch.start()
+        export.start()
         return watch
 
 
@@ -51,8 +56,10 @@ def _say_if_different(config: Config) -> None:
 def uninstall() -> None:
     """Put everything back as it was before `install()`."""
     with _lock:
-        running = _current[:]
-        del _current[:], _installed_at[:]
+        running, exports = _current[:], _exports[:]
+        del _current[:], _installed_at[:], _exports[:]
+    for export in exports:
+        export.stop()
     for watch in running:
         watch.stop()
 
@@ -60,6 +67,11 @@ def uninstall() -> None:
 def current() -> Optional[Watch]:
     """The running watch, if there is one."""
     return _current[0] if _current else None
+
+
+def port() -> Optional[int]:
+    """The port on which the metrics are served; None where there is none."""
+    return _exports[0].port if _exports else None
 
 
 def watch(name: str = "block", owners: bool = False, **settings: Any) -> Block:

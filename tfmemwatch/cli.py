@@ -1,4 +1,4 @@
-"""`python -m tfmemwatch`: what is watched here (`doctor`), and what another process is asked."""
+"""`python -m tfmemwatch`: what is watched here (`doctor`), what another process is asked, files that are printed."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("--version", action="version", version="tfmemwatch " + __version__)
     commands = parser.add_subparsers(dest="command")
     commands.add_parser("doctor", help=doctor.__doc__)
+    for name, text in _PRINTED.items():
+        printed = commands.add_parser(name, help=text)
+        printed.add_argument("--output", metavar="FILE", help="write it there")
     for name, text in (
         ("owners", "Whose bytes a process is made of."),
         ("remedies", "Try in a process what may give memory back: a collection, those named, a trim."),
@@ -42,10 +45,35 @@ def main(arguments: Optional[List[str]] = None) -> int:
         parser.print_help()
         return 2
     try:
+        if chosen.command in _PRINTED:
+            return _print(chosen.command, chosen.output)
         return doctor() if chosen.command == "doctor" else ask(chosen)
     except TfmemwatchError as error:
         print("tfmemwatch: %s" % error, file=sys.stderr)
         return 2
+
+
+_PRINTED = {
+    "dashboard": "Print a Grafana dashboard of the metrics.",
+    "rules": "Print recording and alerting rules for Prometheus.",
+}
+
+
+def _print(command: str, output: Optional[str]) -> int:
+    """A file that is made from the catalogue."""
+    from .outputs import dashboard, rules
+
+    text = {"dashboard": dashboard.dashboard, "rules": rules.rules}[command]()
+    if output is None:
+        print(text, end="")
+        return 0
+    try:
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        print("tfmemwatch: --output is %r, and can't be written: %s" % (output, error.strerror), file=sys.stderr)
+        return 2
+    return 0
 
 
 def doctor() -> int:

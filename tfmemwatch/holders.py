@@ -229,7 +229,8 @@ def _size(thing: Any) -> str:
 
 
 _SIZED: Tuple[Any, ...] = (list, tuple, dict, set, frozenset, deque)
-_NAMED = frozenset((FunctionType, MethodType, type((lambda cell: lambda: cell)(0).__closure__[0])))
+_CELL: Any = (lambda cell: lambda: cell)(0).__closure__
+_NAMED = frozenset((FunctionType, MethodType, type(_CELL[0])))
 
 
 def _is_inner(owner: Any, thing: Any) -> bool:
@@ -254,7 +255,7 @@ def _step(owner: Any, thing: Any) -> Optional[str]:
         return _step_in_dict(owner, thing)
     if issubclass(kind, (list, tuple, deque)):
         base = next(one for one in (list, tuple, deque) if issubclass(kind, one))
-        iterator: Any = base.__iter__(owner)  # type: ignore[attr-defined]
+        iterator: Any = base.__iter__(owner)
         return next(("[%d]" % index for index, item in enumerate(iterator) if item is thing), None)
     if issubclass(kind, (set, frozenset)):
         return "an item"

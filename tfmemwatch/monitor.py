@@ -28,9 +28,10 @@ from .operations import Operations
 from .outputs import log
 from .patch import no_longer, on_import
 from .probes import PROBES, datasets, tapes
-from .probes.models import Calls, Models
+from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
+from .sample import Calls, Own, Sample
 from .sampler import Sampler
 
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
@@ -65,6 +66,7 @@ class Watch:
         self.door = Door(config.door, {"remedies": self._remedies, "owners": self._owners, "report": self._report})
         self.expectations = Expectations(config.collect)
         self.tensorflow_before_fork = False
+        self.after_look: List[Callable[[], None]] = []  # called on the watch's thread, when it has looked
         self._sampler: Optional[Sampler] = None
         self._hook: Any = None
         self._running = False
@@ -76,6 +78,8 @@ class Watch:
         per_hour = 3600 / self.config.sample_seconds
         self._examiner = Examiner(self, COUNT_EVENTS, _TIME_PACE, "hour", per_hour)
         self._looks = 0
+        self._own_seconds = 0.0
+        self._looked_at: Optional[float] = None
         self.horizon = Horizon()
         self._holders: Dict[Tuple[str, Site], Tuple[str, int]] = {}
 
@@ -207,11 +211,22 @@ class Watch:
         return account.take(self.process, holdings.read, tfapi.device_memory)
 
     def look(self) -> None:
-        """One sample, and all that follows from it."""
+        """One look at everything, and all that follows from it."""
+        began = time.thread_time()
+        self._look()
+        for listener in self.after_look:
+            try:
+                listener()
+            except Exception:
+                guard.failed("after a look")
+        self._own_seconds += time.thread_time() - began
+
+    def _look(self) -> None:
         with self._lock:
             if not self._running:
                 return
             self._imported()
+            self._looked_at = time.time()
             self.door.look()
             if self.scene.rank:
                 now = self._looks * self.config.sample_seconds
@@ -273,6 +288,26 @@ class Watch:
             return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict,
                             account, limit, self.outlook())  # fmt: skip
 
+    def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
+        """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
+        if not self._lock.acquire(timeout=wait_seconds):
+            return None
+        try:
+            tallies = self.read()
+        finally:
+            self._lock.release()
+        up = {probe.name for probe in self.probes}
+        ledger = self.ledger
+        return Sample(
+            tallies=tallies, memory=self.memory(), findings=tuple(self.findings()),
+            session_ages=ledger.ages("session"), calls=self.calls(),
+            probes={kind.name: kind.name in up for kind in PROBES}, versions=tfapi.versions(),
+            own=Own(
+                self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)
+            ),
+            gauges=self._gauges(), registered_functions=tfapi.registered_functions(),
+        )  # fmt: skip
+
     def report(self) -> str:
         """A text for a person."""
         return str(self.snapshot(owners=True))
@@ -296,6 +331,13 @@ class Watch:
             "tfmemwatch_limit_seconds": {} if outlook is None else {outlook.label: outlook.seconds},
             "tfmemwatch_device_bytes": {name: float(size) for name, size in tfapi.device_memory().items()},
         }
+
+    def _gauges(self) -> Dict[str, Dict[str, float]]:
+        try:
+            return self.gauges()
+        except Exception:
+            guard.failed("gauges")
+            return {}
 
     def calls(self) -> List[Calls]:
         """How each living model has been called."""
