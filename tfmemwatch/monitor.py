@@ -8,7 +8,7 @@ import time
 import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from . import account, fork, guard, holdings, remedy, tfapi
+from . import account, census, fork, guard, holdings, remedy, tfapi
 from .account import Account
 from .config import Config, checked
 from .door import Door
@@ -31,7 +31,7 @@ from .probes import PROBES, datasets, tapes
 from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
-from .sample import Calls, Own, Sample
+from .sample import Calls, Living, Own, Sample
 from .sampler import Sampler
 
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
@@ -286,7 +286,17 @@ class Watch:
             account = self.account() if owners else None
             limit = next(iter(self.horizon.limits), None)
             return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict,
-                            account, limit, self.outlook())  # fmt: skip
+                            account, limit, self.outlook(), self.living())  # fmt: skip
+
+    def living(self) -> Living:
+        """What a report says beside counts; looks through the heap once."""
+        names = tfapi.function_names()
+        orphans = None
+        if names is not None and tfapi.has("registered_function"):
+            owners = census.everything({tfapi.find("registered_function").value})
+            orphans = len(set(names).difference(map(tfapi.registered_name, owners)))
+        count = None if names is None else len(names)
+        return Living(self.calls(), self.ledger.ages("session"), count, orphans)
 
     def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
         """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
