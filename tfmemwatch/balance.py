@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import List, NamedTuple, Optional
 
-from .growth import Rule, Series
+from .growth import BYTE_SAMPLES, BYTE_STEPS, Growth, Rule, Series
 from .model import size_of
 
 _MOST_FLOORS = 64
 _LEAST_FLOORS = 16  # before which nothing is said
 _LEAST_RISE = 1 << 20  # bytes: below it a process stands still, on any machine
 _FRAGMENTED = 64 << 20  # bytes that an allocator must have come to keep before it is worth a finding
+_SLOW_LOOKS = 512  # that in-use memory must have risen for, where nothing that is held explains it
+_LEAST_SLOPE = 500  # bytes a step: below it a process may rise for reasons of its own
 _KEPT = Rule(block=8, combine="mean", rises=32, bent=0.56, straighten=1.0, material=0.3, clear=4.0)
 
 
@@ -24,7 +26,11 @@ class Verdict(NamedTuple):
 class Balance:
     """Floors of what is in use and of what is kept, thinned so that they never become more; a verdict on them."""
 
-    def __init__(self) -> None:
+    def __init__(self, samples_per_day: Optional[int] = None) -> None:
+        """`samples_per_day` where looks come by the clock; None where they are the steps of a loop."""
+        self._by_clock = samples_per_day is not None
+        rule = BYTE_SAMPLES if self._by_clock else BYTE_STEPS
+        self._rises = Series(rule, samples_per_day=samples_per_day)
         self._held: List[float] = []
         self._kept: List[float] = []
         self._looks = 1  # that make a floor
@@ -45,7 +51,26 @@ class Balance:
         news = self._series.update(free) if kept is not None else False
         if self._series.verdict == "suspected":  # no collection makes free memory freer
             self._series.confirm(free)
-        return news
+        return self._rises.update(float(held)) or news
+
+    @property
+    def wants_collection(self) -> bool:
+        """Whether it must be known what a collection leaves."""
+        return self._rises.verdict == "suspected"
+
+    def confirm(self, held: Optional[int]) -> None:
+        """What is in use after a collection."""
+        if held is not None:
+            self._rises.confirm(float(held))
+
+    @property
+    def leaking(self) -> Optional[Growth]:
+        """A rise of what is in use that is slow, and goes on and on."""
+        growth = self._rises.growth
+        if self._rises.verdict != "leak" or growth is None or growth.samples < _SLOW_LOOKS:
+            return None
+        is_worth = growth.last - growth.first >= _LEAST_RISE and (self._by_clock or growth.slope >= _LEAST_SLOPE)
+        return growth if is_worth else None
 
     def _close(self) -> None:
         self._held.append(self._least_held)
@@ -65,13 +90,14 @@ class Balance:
             return Verdict("", "too few looks")
         rise, free = held[-1] - held[0], kept[-1] - kept[0]
         worth = max(_LEAST_RISE, 0.01 * held[0])
+        back = max(held) - held[-1]
+        if back >= worth and max(held) - held[0] >= worth:
+            if free >= worth:
+                share = size_of(min(back, free))
+                return Verdict("retained", "%s were freed, and the allocator keeps %s of it" % (size_of(back), share))
+            return Verdict("released", "%s were freed" % size_of(back))
         if rise >= worth:
             return _rising(held)
-        if max(held) - held[-1] >= worth and max(held) - held[0] >= worth:
-            back = size_of(max(held) - held[-1])
-            if free >= worth:
-                return Verdict("retained", "%s were freed, and the allocator keeps %s of it" % (back, size_of(free)))
-            return Verdict("released", "%s were freed" % back)
         if free >= worth:
             return Verdict("retained", "in use stands still, the allocator keeps %s more than at first" % size_of(free))
         return Verdict("steady", "in use stands still, give or take %s" % size_of(worth))

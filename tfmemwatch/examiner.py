@@ -40,7 +40,8 @@ class Examiner:
         self._judge = Judge(rule, per, unit)
         self._inquiry = Inquiry(watch.operations, watch.recording, watch.hoarders, pace, per, unit, _tensor_type)
         self._keeper: Optional[Keeper] = None
-        self._balance = Balance()
+        self._samples_per_day = None if per == "step" else int(24 * unit)
+        self._balance = Balance(self._samples_per_day)
         self._modules = 0
         self._per = per
         self._cases = Casebook()
@@ -92,10 +93,16 @@ class Examiner:
         if watch.config.evidence:
             memory = watch.memory()
             if len(sys.modules) - self._modules >= _STILL_STARTING:
-                self._balance = Balance()
+                self._balance = Balance(self._samples_per_day)
             self._modules = len(sys.modules)
             if not self._inquiry.is_open:  # what it holds while it looks would be taken for the program's
                 news = self._balance.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes) or news
+                if self._balance.wants_collection:
+                    if watch.config.collect:
+                        gc.collect()
+                        memory = watch.memory()
+                    self._balance.confirm(memory.held_bytes)
+                    news = True
             news = self._inquiry.look(memory, not judge.anything_rises(), now, watch.memory) or news
         return news
 
@@ -105,11 +112,24 @@ class Examiner:
         if not drafts and self._inquiry.finding is not None:
             drafts = [Draft(self._inquiry.finding)]
         if not drafts:
-            drafts = self._fragmented()
+            drafts = self._slowly_leaking() or self._fragmented()
         drafts = [self._kept(draft) for draft in drafts if ending or not self._waits(draft)]
         more = self._watch.more()
         explained = self._watch.explained
         return [draft._replace(finding=explained(draft.finding)._replace(more=more)) for draft in drafts]
+
+    def _slowly_leaking(self) -> List[Draft]:
+        """What no inquiry has found, since it rises too slowly for one."""
+        growth = self._balance.leaking
+        if growth is None:
+            return []
+        at, what = self._inquiry.heaviest
+        row = advice("native_heap", what)
+        finding = Finding(
+            kind=row.kind, site=at, since=growth.since, grown=0, rate=0.0, per=self._per,
+            bytes=int(growth.last - growth.first), verdict="leak", cause=row.cause, cure=row.cure, confidence=0.5,
+        )  # fmt: skip
+        return [Draft(finding)]
 
     def _fragmented(self) -> List[Draft]:
         """Where nothing leaks: what the allocator keeps."""

@@ -141,6 +141,7 @@ class Inquiry:
         self._doubted: Set[str] = set()  # what was seen once, and is believed when it is seen again
         self._looks = -1
         self._containers: List[_Container] = []
+        self._rows: List[Operation] = []
         self.finding: Optional[Finding] = None
 
     def look(self, memory: Memory, unexplained: bool, now: float, read: Callable[[], Memory]) -> bool:
@@ -188,7 +189,7 @@ class Inquiry:
         self._looks = 0
         self._window = _LOOKS_FOR_OPERATIONS
         self._lasts = _LOOKS_FOR_OBJECTS
-        self._rows: List[Operation] = []
+        self._rows = []
         self._operations.open()
 
     def _go_on(self, unexplained: bool, now: float, read: Callable[[], Memory]) -> bool:
@@ -375,9 +376,14 @@ class Inquiry:
             return self._give_up()
         if blocks > 0.5:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)
-        top = self._rows[0] if self._rows and self._rows[0].kept_bytes > 0 else None
-        at, name = (top.site, top.name) if top is not None else (UNKNOWN, "no operation of TensorFlow's")
+        at, name = self.heaviest
         return self._found("native_heap", at, name, 0, grown, now, 0.5)
+
+    @property
+    def heaviest(self) -> Tuple[Site, str]:
+        """The operation whose calls left most in use in the last inquiry, and its line."""
+        top = self._rows[0] if self._rows and self._rows[0].kept_bytes > 0 else None
+        return (top.site, top.name) if top is not None else (UNKNOWN, "no operation of TensorFlow's")
 
     def _is_doubted(self, what: str) -> bool:
         """The first time it is; the next inquiry comes later, and what has a bound may have met it by then."""
