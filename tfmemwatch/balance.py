@@ -11,8 +11,8 @@ _MOST_FLOORS = 64
 _LEAST_FLOORS = 16  # before which nothing is said
 _LEAST_RISE = 1 << 20  # bytes: below it a process stands still, on any machine
 _FRAGMENTED = 64 << 20  # bytes that an allocator must have come to keep before it is worth a finding
-_SLOW_LOOKS = 512  # that in-use memory must have risen for, where nothing that is held explains it
-_LEAST_SLOPE = 500  # bytes a step: below it a process may rise for reasons of its own
+_SLOW_LOOKS = 2048  # that in-use memory must have risen for, where nothing that is held explains it
+_LEAST_SLOPE = 800  # bytes a step: below it a process may rise for reasons of its own
 _KEPT = Rule(block=8, combine="mean", rises=32, bent=0.56, straighten=1.0, material=0.3, clear=4.0)
 
 
