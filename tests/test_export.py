@@ -185,8 +185,8 @@ def test_what_grows_most_is_shown_by_name():
 def test_a_suspect_is_always_shown_by_name():
     """Whatever grows faster: what was found to leak is not hidden among the others."""
     readings = Readings("0", most=2)
-    slow = Site("train.py", 9, "step")
-    families = readings.families(sample(*lines(9, born=50), tally("variable", slow), findings=[finding(site=slow)]))
+    slow = lines(9)[8]
+    families = readings.families(sample(*lines(8, born=50), slow, findings=[finding(site=slow.key.site)]))
     assert ("f9", "train.py:9 step()") in shown(families, "tfmemwatch_retraces_total")
 
 

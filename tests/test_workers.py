@@ -119,11 +119,21 @@ def test_a_worker_that_leaves_takes_what_was_alive_along(folder, slot):
     assert together(folder) == {("tfmemwatch_retraces_total", ""): 3}
 
 
-def test_a_folder_that_is_emptied_is_filled_again(folder, slot):
+def test_what_only_earlier_workers_counted_stays_counted(folder, slot):
+    """A line that is not reached again does not take its count along."""
+    one = slot()
+    one.write(families(retraces_total=3))
+    one._lock.give_back()
+    slot().write(families(compiles_total=1))
+    assert together(folder) == {("tfmemwatch_retraces_total", ""): 3, ("tfmemwatch_compiles_total", ""): 1}
+
+
+@pytest.mark.parametrize("what", ["*", "*.db"])
+def test_a_folder_that_is_emptied_is_filled_again(folder, slot, what):
     """Some programs wipe it when they start, in each of their workers."""
     one, two = slot(), slot()
     one.write(families(retraces_total=3))
-    for path in Path(folder).iterdir():
+    for path in list(Path(folder).glob(what)):
         path.unlink()
     two.write(families(retraces_total=4))
     one.write(families(retraces_total=3))

@@ -43,6 +43,7 @@ class Export:
         )
         self._collector = Collector(self.families)
         self._registered: Optional[Registered] = None
+        self._registering = threading.Lock()
         self._hook: Any = None
         self._server: Optional[Server] = None
         self._folder = folder_of() if config.metrics else ""
@@ -190,12 +191,15 @@ class Export:
 
     def _client_imported(self, module: Any = None) -> None:
         """The program uses prometheus_client: its default registry is what its /metrics shows."""
-        if self._registered is not None or not self._watch.is_running:
-            return
+        if not self._registering.acquire(blocking=False):
+            return  # who imports holds the import lock, for which the other one may be waiting
         try:
-            self._registered = Registered(self._collector)
+            if self._registered is None and self._watch.is_running:
+                self._registered = Registered(self._collector)
         except Exception:
             guard.failed("registering the metrics")
+        finally:
+            self._registering.release()
 
     def _in_child(self) -> None:
         """A forked child has no thread that would answer, and the port is its parent's."""

@@ -619,3 +619,15 @@ def test_everything_is_in_the_report(tf, counts):
     kept = [tf.Variable(1.0) for _ in range(3)]  # reported
     assert len(kept) == 3
     assert "test_counts.py:%d" % counts.line("reported") in tfmemwatch.report()
+
+
+def test_functions_of_the_runtime_are_counted(tf, watch):
+    """A trace registers at least one; where this TensorFlow does not tell, there is no number."""
+    tf.constant(1.0)
+    before = watch.sample().registered_functions
+    if before is None:
+        assert not hasattr(tf.__internal__ if hasattr(tf, "__internal__") else tf, "eager_context")
+        return
+    kept = tf.function(lambda x: x + 1.0)
+    kept(tf.constant(1.0))
+    assert watch.sample().registered_functions > before
