@@ -192,6 +192,7 @@ def cases() -> List[Case]:
         Case("tf.Graph()", always(tf.Graph)),
         Case("a trace", trace(vector), 1.01),
         Case("a retrace", retrace, 1.01, most_rounds=150),
+        Case("a retrace, after 1,000 of the function", late_retrace(), 1.02, most_rounds=150),
         *keras[1:],
         Case("a GradientTape step", tape_step),
         Case("a dataset iterator", dataset_iterator),
@@ -248,6 +249,20 @@ def retrace() -> Operation:
     return lambda: function(vector, next(numbers))
 
 
+def late_retrace() -> Callable[[], Operation]:
+    """With so many traces that all which is remembered of a function is there, by TensorFlow and by the watch."""
+    function = tf.function(lambda value, number: value * number + 1.0)
+    vector = tf.constant([1.0, 2.0, 3.0])
+    numbers = itertools.count()
+
+    def prepare() -> Operation:
+        for _ in range(20 if next(numbers) else 1000):
+            function(vector, next(numbers))
+        return lambda: function(vector, next(numbers))
+
+    return prepare
+
+
 def tape_step() -> Operation:
     weight, value = tf.Variable(2.0), tf.constant(3.0)
 
@@ -290,7 +305,14 @@ def keras_cases() -> List[Case]:
 
 def own_rows(quick: bool) -> List[Row]:
     """What is there only with the watch: the thread, a step, a series, a window of evidence."""
-    return [*sampler_rows(1.5 if quick else 4.0), *step_rows(), ledger_row(), *series_rows(), *window_rows()]
+    return [
+        *sampler_rows(1.5 if quick else 4.0),
+        *step_rows(),
+        ledger_row(),
+        *series_rows(),
+        *memory_rows(),
+        *window_rows(),
+    ]
 
 
 def fill(ledger: Ledger, sites: int) -> List[Any]:
@@ -366,6 +388,26 @@ def series_rows() -> List[Row]:
 
         rows.append(Row("Series.update, rising, %s" % name, None, best_us(update, 1000), most_us=1.0))
     return rows
+
+
+def memory_rows() -> List[Row]:
+    """What is read of memory: at each look, at each end of a block, and only when it is asked for."""
+    watch = tfmemwatch.install(sample_seconds=NEVER_SECONDS)
+    try:
+        numbers = itertools.count()
+
+        def look() -> None:
+            watch.horizon.look(5.0 * next(numbers), watch.memory(), 0)
+
+        tallies = watch.read()
+        return [
+            Row("memory of a look", None, best_us(watch.memory, 200), most_us=100.0),
+            Row("limits and the trend of a look", None, best_us(look, 50), most_us=2000.0),
+            Row("owners of memory, at once", None, best_us(lambda: watch.light_account(tallies), 20)),
+            Row("owners of memory, on request", None, best_us(watch.account, 1, 3)),
+        ]
+    finally:
+        tfmemwatch.uninstall()
 
 
 def window_rows() -> List[Row]:

@@ -10,6 +10,7 @@ from . import __version__, account, guard, holdings, remedy, site, tfapi
 from .account import Account
 from .block import Block
 from .config import Config, load
+from .expectations import Expectation
 from .export import Export
 from .memory import Process
 from .model import Finding, Site
@@ -118,6 +119,11 @@ def remedies(*names: str, function: Any = None) -> Trial:
     """
     running = current()
     return remedy.trial(names, function, running.process if running is not None else None)
+
+
+def expect_dead(thing: Any, what: str = "") -> Expectation:
+    """Say that a thing should be gone by now: it is told when it dies, or who holds it; nothing of it is kept."""
+    return _needed().expectations.add(thing, what or type(thing).__name__, site.here(sys._getframe(1)))
 
 
 def report() -> str:

@@ -425,14 +425,17 @@ def _in_frames(container: Any) -> Optional[Holder]:
     return None
 
 
-def frames() -> Iterator[FrameType]:
+def frames() -> List[FrameType]:
     """The functions of the user's that run now, in all threads: since Python 3.11 the collector knows none of them."""
-    for frame in list(sys._current_frames().values()):
-        at: Optional[FrameType] = frame
+    found: List[FrameType] = []
+    running = list(sys._current_frames().values())
+    while running:  # it must end empty: this very frame is in it, and would keep itself alive
+        at: Optional[FrameType] = running.pop()
         while at is not None:
             if at.f_code.co_name != "<module>" and classify(at.f_code.co_filename) == PROJECT:
-                yield at
+                found.append(at)
             at = at.f_back
+    return found
 
 
 def _named_by(

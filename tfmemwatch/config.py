@@ -36,6 +36,7 @@ class Config(NamedTuple):
     without: Tuple[str, ...] = ()  # all but these probes
     evidence: bool = True  # whether memory that nothing explains may be looked into, briefly and bounded
     collect: bool = True  # whether one garbage collection may be forced before a warning
+    values: bool = False  # whether values of Python arguments may be told, in at most 80 characters each
     log: bool = True  # whether findings are logged as warnings
     max_sites: int = 1000  # lines remembered for each kind of thing; the rest is counted as one
     door: str = ""  # a folder for a socket at which processes of the same user may ask this one; empty: none
@@ -120,6 +121,7 @@ KINDS: Dict[str, _Kind] = {
     "without": _NAMES,
     "evidence": _TRUTH,
     "collect": _TRUTH,
+    "values": _TRUTH,
     "log": _TRUTH,
     "max_sites": _COUNT,
     "door": _Kind(str, lambda value: isinstance(value, str), "the name of a folder"),

@@ -102,7 +102,8 @@ class Examiner:
             drafts = self._fragmented()
         drafts = [self._kept(draft) for draft in drafts if ending or not self._waits(draft)]
         more = self._watch.more()
-        return [draft._replace(finding=draft.finding._replace(more=more)) for draft in drafts]
+        explained = self._watch.explained
+        return [draft._replace(finding=explained(draft.finding)._replace(more=more)) for draft in drafts]
 
     def _fragmented(self) -> List[Draft]:
         """Where nothing leaks: what the allocator keeps."""

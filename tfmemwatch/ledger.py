@@ -7,7 +7,7 @@ import time
 import weakref
 from collections import deque
 from types import CodeType
-from typing import Any, Callable, Deque, Dict, List, Optional, Set, Tuple, Union
+from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Set, Tuple, Union
 
 from .model import OTHER, Key, Site, Tally
 from .site import first_line
@@ -127,6 +127,14 @@ class Ledger:
         with self._lock:
             lives = [life for life in self._living.values() if life.account.key.kind == kind]
         return [(life.account.key.site, now - life.since) for life in lives]
+
+    def living(self, kinds: Collection[str], site: Site, most: int = 4) -> List[Any]:
+        """Some of the things of these kinds that were made at a line and are alive, spread over their ages."""
+        with self._lock:
+            refs = [life.ref for life in self._living.values()
+                    if life.account.key.site == site and life.account.key.kind in kinds]  # fmt: skip
+        chosen = refs[:: max(1, len(refs) // most)][:most]
+        return [thing for thing in (ref() for ref in chosen) if thing is not None]
 
     def _account(self, kind: str, place: Place, note: str, stack: Tuple[Site, ...]) -> _Account:
         site = site_of(place)

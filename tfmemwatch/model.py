@@ -71,6 +71,9 @@ class Finding(NamedTuple):
     more: str = ""  # which level would tell more
     state: str = "leak"  # leak, or over
     outlook: str = ""  # when the nearest limit is reached at this rate, where bytes grow and that can be told
+    why: str = ""  # what differs from time to time
+    examples: Tuple[str, ...] = ()  # of that, as it was the last time
+    suggestion: str = ""  # code for the user's own function
 
     @property
     def story(self) -> Tuple[str, Site]:
@@ -87,7 +90,10 @@ class Finding(NamedTuple):
             parts.append("held by %s" % self.holder)
         if self.outlook:
             parts.append(self.outlook)
-        text = "; ".join(parts) + ". " + self.cure
+        text = "; ".join(parts) + ". "
+        if self.why:
+            text += self.why + ". "
+        text += self.cure
         if len(self.stack) > 1:
             text += " Called by %s." % " ← ".join(site.short for site in self.stack[1:])
         if self.verdict != "leak":

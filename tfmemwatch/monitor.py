@@ -14,8 +14,10 @@ from .config import Config, checked
 from .door import Door
 from .errors import Unavailable
 from .examiner import Examiner
+from .expectations import Expectation, Expectations
 from .forecast import Outlook
 from .growth import COUNT_EVENTS
+from .holders import path_to
 from .horizon import Horizon
 from .inquiry import Pace
 from .ledger import Ledger
@@ -36,6 +38,17 @@ _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 
 
 _IMPORT_SECONDS = 1.0
+_TRIES = 3  # for the way to what is held
+_MOST_HOLDERS = 200
+_HELD = {
+    "variable": ("variable", "graph_variable"),
+    "model_rebuild": ("model",),
+    "session_unclosed": ("session",),
+    "graph_growth": ("graph",),
+    "dataset_iterator": ("iterator",),
+    "tape": ("tape",),
+    "function_library": ("function",),
+}
 
 
 class Watch:
@@ -46,11 +59,12 @@ class Watch:
         self.level = config.level
         self.process = Process()
         self.ledger = Ledger(config.max_sites)
-        self.scene = Scene(self.ledger, self.process, config.level)
+        self.scene = Scene(self.ledger, self.process, config.level, config.values)
         self.probes: List[Probe] = []
         self.off: Dict[str, str] = {}
         self.operations = Operations(self.scene)
         self.door = Door(config.door, {"remedies": self._remedies, "owners": self._owners, "report": self._report})
+        self.expectations = Expectations(config.collect)
         self.tensorflow_before_fork = False
         self.after_look: List[Callable[[], None]] = []  # called on the watch's thread, when it has looked
         self._sampler: Optional[Sampler] = None
@@ -67,6 +81,7 @@ class Watch:
         self._own_seconds = 0.0
         self._looked_at: Optional[float] = None
         self.horizon = Horizon()
+        self._holders: Dict[Tuple[str, Site], Tuple[str, int]] = {}
 
     # -- starting and stopping
 
@@ -160,6 +175,7 @@ class Watch:
         self.tensorflow_before_fork = bool(tfapi.is_used())
         sampling = self._sampler is not None
         self.ledger.start_afresh()
+        self.expectations.start_afresh()
         self.process.open()
         for probe in self.probes:
             probe.start_afresh()
@@ -217,8 +233,13 @@ class Watch:
                 self._looks += 1
                 self.horizon.look(time.monotonic(), self.memory(), len(sys.modules))
                 self.tell(self._examiner.look(now))
+                self.tell(self.expectations.look(self._tell_gone))
             else:
                 self.ledger.read()  # what was born before still dies, and its deaths must not pile up
+
+    def _tell_gone(self, one: Expectation) -> None:
+        if self.config.log:
+            guard.logger.info("%s: the %s has gone, after %.1f s", one.what, one.kind, time.monotonic() - one.since)
 
     def tell(self, news: List[Finding]) -> None:
         """Say it in the log, and to whoever wants to hear."""
@@ -331,6 +352,28 @@ class Watch:
         """Where the tapes were opened that record now; those from before the watch are looked for."""
         known = [tape.site for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
         return known or tapes.lines_from_before()
+
+    def explained(self, finding: Finding) -> Finding:
+        """The finding, with why it came about, who holds what has grown and what to write instead."""
+        try:
+            for probe in self.probes:
+                finding = probe.explained(finding)
+            return self._held(finding)
+        except Exception:
+            guard.failed("explaining %s" % finding.kind)
+        return finding
+
+    def _held(self, finding: Finding) -> Finding:
+        """Who holds some of the things that were made at the line; looked for a few times at most."""
+        kinds = _HELD.get(finding.kind)
+        if kinds is None or finding.holder or not self.config.evidence:
+            return finding
+        holder, tries = self._holders.get(finding.story, ("", 0))
+        if not holder and tries < _TRIES and len(self._holders) < _MOST_HOLDERS:
+            is_own = threading.current_thread().name == "tfmemwatch"
+            holder = path_to(self.ledger.living(kinds, finding.site), 0.2 if is_own else 0.04)
+            self._holders[finding.story] = holder, tries + 1
+        return finding._replace(holder=holder)
 
     def hoarders(self) -> List[Tuple[Site, str]]:
         """Where datasets without an end were told to remember what passes, and by which method."""

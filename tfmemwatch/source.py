@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import sys
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from .model import Site
 from .site import file_of, is_project
@@ -137,6 +138,30 @@ def _is_of(function: ast.AST, module: str, names: Set[str]) -> bool:
     if isinstance(function, ast.Attribute):
         return isinstance(function.value, ast.Name) and function.value.id == module.rsplit(".", 1)[-1]
     return isinstance(function, ast.Name) and function.id in names
+
+
+@functools.lru_cache(maxsize=256)
+def computed_with(file: str, line: int) -> FrozenSet[str]:
+    """The parameters of the function at a line with which it computes, together with something that is no constant."""
+    tree = _parsed(file)
+    found: Set[str] = set()
+    for node in ast.walk(tree) if tree is not None else ():
+        first = (
+            min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))], default=0)
+            if (isinstance(node, (ast.FunctionDef, ast.Lambda)))
+            else 0
+        )
+        if first == line or (getattr(node, "lineno", 0) == line and first):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.BinOp):
+                    sides = (inner.left, inner.right)
+                    names = [side.id for side in sides if isinstance(side, ast.Name)]
+                    found.update(names if not any(map(_is_constant, sides)) else ())
+    return frozenset(found)
+
+
+def _is_constant(node: ast.AST) -> bool:
+    return type(node).__name__ in ("Constant", "Num")
 
 
 def calling(name: str, files: Iterable[str], plain: bool = False) -> List[Site]:

@@ -5,7 +5,9 @@ Each thing is named once, with every place it has lived; the first that exists w
 
 from __future__ import annotations
 
+import functools
 import sys
+from types import MethodType
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .errors import Unavailable
@@ -211,6 +213,49 @@ def calls_since_trace(manager: Any, function: Any) -> int:
     detector = getattr(manager, "_detectors", {}).get(getattr(function, "_key_for_call_stats", None))
     calls = getattr(detector, "_calls_per_tracings", None)
     return int(calls[-1]) if calls else 0
+
+
+class Traced(NamedTuple):
+    """The Python function behind a tf.function, and how it is traced."""
+
+    name: str
+    parameters: Tuple[str, ...]  # without the object that it is a method of
+    is_method: bool
+    line: Tuple[str, int]  # where it stands
+    options: Tuple[str, ...]  # of its decorator
+    relax: str  # the option that leaves shapes open, as this TensorFlow calls it
+
+
+def traced(function: Any) -> Traced:
+    """What is known of a tf.function without calling it."""
+    target = getattr(function, "_python_function", None)
+    is_method = False
+    for _ in range(8):
+        is_method = is_method or isinstance(target, MethodType)
+        inner = getattr(target, "__wrapped__", None) or getattr(target, "__func__", None)
+        inner = target.func if isinstance(target, functools.partial) else inner
+        if inner is None:
+            break
+        target = inner
+    code = getattr(target, "__code__", None)
+    if code is None:
+        return Traced("", (), False, ("", 0), (), "")
+    names = code.co_varnames[: code.co_argcount]
+    is_method = is_method or names[:1] == ("self",)
+    options = tuple(
+        "%s=%r" % (name, value)
+        for name, value, default in (
+            ("jit_compile", getattr(function, "_jit_compile", None), None),
+            ("autograph", getattr(function, "_autograph", True), True),
+        )
+        if value is not default and isinstance(value, bool)
+    )
+    known = type(function).__init__.__code__.co_varnames
+    relax = next((name for name in ("reduce_retracing", "experimental_relax_shapes") if name in known), "")
+    return Traced(
+        code.co_name, tuple(names[1:] if is_method else names), is_method,
+        (code.co_filename, code.co_firstlineno), options, relax,
+    )  # fmt: skip
 
 
 def is_compiled(function: str) -> bool:

@@ -44,9 +44,13 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
         lines.append("  %s  %s" % (finding.kind, finding.site.short))
         lines.append("      %s" % finding.cause)
         lines.append("      %s" % _amount(finding))
+        if finding.why:
+            lines.append("      %s" % finding.why)
+            lines += ["        " + example for example in finding.examples]
         if len(finding.stack) > 1:
             lines.append("      called by %s" % " ← ".join(site.short for site in finding.stack[1:]))
         lines.append("      → %s" % finding.cure)
+        lines += ["          " + line for line in finding.suggestion.splitlines()]
     return lines
 
 

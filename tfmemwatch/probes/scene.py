@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 from .. import guard, site, tfapi
 from ..ledger import Ledger, Place
 from ..memory import Process
-from ..model import UNKNOWN, Site
+from ..model import UNKNOWN, Finding, Site
 from ..patch import Make, Patch, undo_all
 
 RANK = {"off": 0, "counts": 1, "sites": 2, "stacks": 3}
@@ -63,10 +63,11 @@ class Runs:
 class Scene:
     """The ledger, the process and the level, shared by the probes of one watch."""
 
-    def __init__(self, ledger: Ledger, process: Process, level: str) -> None:
+    def __init__(self, ledger: Ledger, process: Process, level: str, values: bool = False) -> None:
         self.ledger = ledger
         self.process = process
         self.rank = RANK[level]
+        self.values = values  # whether values of arguments may be told
         self.runs = Runs()
         self._ways: Dict[str, Tuple[int, Optional[CodeType]]] = {}  # by kind: frames up to the entry, and its code
 
@@ -151,6 +152,10 @@ class Probe:
 
     def read(self) -> None:
         """Write into the ledger what can only be seen by looking; called for every sample."""
+
+    def explained(self, finding: Finding) -> Finding:
+        """The finding, with what this probe knows of why it came about."""
+        return finding
 
     def wrap(self, what: str, make: Make) -> None:
         """Wrap a thing of TensorFlow's by its name in `tfapi.PLACES`."""

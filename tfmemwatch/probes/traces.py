@@ -9,13 +9,16 @@ import weakref
 from types import FrameType
 from typing import Any, Callable, Dict, MutableMapping, NamedTuple, Optional, Tuple
 
-from .. import guard, site, tfapi
-from ..model import UNKNOWN, Site
+from .. import arguments, guard, site, tfapi
+from ..arguments import Trace
+from ..model import UNKNOWN, Finding, Site
 from ..patch import Patch
+from ..reasons import History, Reasons, instead, why
 from .scene import Probe, Scene
 
 _OWNERS = ("polymorphic_function.py", "def_function.py")
 _LIFTED = "initialize_variables"  # what TensorFlow itself traces when a tf.function has made variables
+_ASKS = "_maybe_define_function"  # what looks for a trace that fits, and has one made where there is none
 _DATASETS = ("structured_function.py", "dataset_ops.py")
 
 
@@ -29,6 +32,8 @@ class _Begin(NamedTuple):
     name: str
     seconds: float
     resident: int  # not malloc's own count: that takes longer the more it has freed
+    history: Optional[History]
+    trace: Optional[Trace]  # what it is for
 
 
 class _Depth(threading.local):
@@ -44,7 +49,8 @@ class Traces(Probe):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._local = _Depth()
-        self._traces: MutableMapping[Any, int] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
+        self._traces: MutableMapping[Any, History] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
+        self.reasons = Reasons()
 
     def install(self) -> None:
         self._detectors = tfapi.find("tracing_detectors").value if tfapi.has("tracing_detectors") else None
@@ -54,6 +60,21 @@ class Traces(Probe):
     def start_afresh(self) -> None:
         self._local.depth = 0
         self._traces = weakref.WeakKeyDictionary()
+        self.reasons.start_afresh()
+
+    def read(self) -> None:
+        """Compare the traces that came since the last look."""
+        self.reasons.settle()
+
+    def explained(self, finding: Finding) -> Finding:
+        """Why a function was traced again and again: by argument."""
+        account = self.reasons.account(finding.site) if finding.kind == "retrace" else None
+        if account is None:
+            return finding
+        text, examples = why(account)
+        better = instead(account)
+        code = better.code if better is not None else ""
+        return finding._replace(why=text, examples=examples, suggestion=code)
 
     def _trace(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         local, scene = self._local, self.scene
@@ -83,37 +104,49 @@ class Traces(Probe):
                 return None
             if args and args[0] == _LIFTED:
                 return None
-            at, stack, owner, of_dataset = self._caller(sys._getframe(1))
+            at, stack, owner, of_dataset, asking = self._caller(sys._getframe(1))
             name = str(args[0] if args else kwargs.get("name", ""))
             kind = "dataset_graph" if of_dataset else "function_graph"
-            return _Begin(kind, at, stack, owner, name, time.perf_counter(), self.scene.process.resident_bytes() or 0)
+            history = self._history(owner)
+            trace = None
+            if asking is not None and history is not None:
+                trace = arguments.signature(asking.f_locals, history.function.parameters, self.scene.values)
+            resident = self.scene.process.resident_bytes() or 0
+            return _Begin(kind, at, stack, owner, name, time.perf_counter(), resident, history, trace)
         except Exception:
             guard.failed("traces")
             return None
 
-    def _caller(self, frame: FrameType) -> Tuple[Site, Tuple[Site, ...], Any, bool]:
-        """The user's line, the tf.function that is traced, and whether it is one of a dataset."""
-        owner, of_dataset = None, False
+    def _caller(self, frame: FrameType) -> Tuple[Site, Tuple[Site, ...], Any, bool, Optional[FrameType]]:
+        """The user's line, the tf.function that is traced, whether it is one of a dataset, and what asks for it."""
+        owner, of_dataset, asking = None, False, None
         user = site.user_frame(frame)
         at: Optional[FrameType] = frame
         while at is not None and at is not user:
             file = at.f_code.co_filename
+            if asking is None and at.f_code.co_name == _ASKS:
+                asking = at
             if owner is None and file.endswith(_OWNERS):
                 owner = at.f_locals.get("self")
             of_dataset = of_dataset or file.endswith(_DATASETS)
             at = at.f_back
         if user is None or self.scene.rank < 2:
-            return UNKNOWN, (), owner, of_dataset
-        return site.of_frame(user), (site.stack(user) if self.scene.rank > 2 else ()), owner, of_dataset
+            return UNKNOWN, (), owner, of_dataset, None
+        return site.of_frame(user), (site.stack(user) if self.scene.rank > 2 else ()), owner, of_dataset, asking
 
     def _end(self, begin: _Begin, graph: Any) -> None:
         seconds = time.perf_counter() - begin.seconds
         grown = max(0, (self.scene.process.resident_bytes() or 0) - begin.resident)
         ledger = self.scene.ledger
-        again = self._count(begin.owner)
+        again = 0
+        if begin.history is not None:
+            again = begin.history.count
+            begin.history.count += 1
         firsts = 2 if getattr(begin.owner, "_created_variables", None) else 1  # its first call traces it twice
         kind = "retrace" if again >= firsts else "trace"
         ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
+        if begin.history is not None and begin.trace is not None:
+            self.reasons.traced(begin.history, begin.site, begin.name, begin.trace, kind == "trace")
         calls = tfapi.calls_since_trace(self._detectors, begin.owner)
         if calls:
             ledger.happened("call", begin.site, calls)
@@ -121,10 +154,11 @@ class Traces(Probe):
             ledger.born("function", begin.site, begin.owner, note=begin.name)
         ledger.born(begin.kind, begin.site, graph, note=begin.name, stack=begin.stack)
 
-    def _count(self, owner: Any) -> int:
-        """How many traces this function has had before."""
+    def _history(self, owner: Any) -> Optional[History]:
+        """What is remembered of the traces that this function has had before."""
         if owner is None:
-            return 0
-        before = self._traces.get(owner, 0)
-        self._traces[owner] = before + 1
-        return before
+            return None
+        history = self._traces.get(owner)
+        if history is None:
+            history = self._traces[owner] = History(tfapi.traced(owner))
+        return history

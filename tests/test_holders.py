@@ -1,0 +1,171 @@
+"""Who holds a thing: the shortest way to it from the program's own names."""
+
+import functools
+import gc
+import threading
+import time
+import weakref
+
+import pytest
+
+from tfmemwatch.holders import path_to
+
+SECONDS = 20.0  # enough for any machine; the time box has a test of its own
+
+
+class Thing:
+    pass
+
+
+class Slotted:
+    __slots__ = ("inner",)
+
+
+class Trainer:
+    kept = None
+
+    def __init__(self):
+        self.history = []
+        self.by_name = {}
+
+
+Trainer.kept = []
+trainer = Trainer()
+slotted = Slotted()
+cycle = []
+
+
+@functools.lru_cache(maxsize=None)
+def remembered(number):
+    return Thing()
+
+
+def closing_over(thing):
+    def inside():
+        return thing
+
+    return inside
+
+
+closure = closing_over(Thing())
+bound = functools.partial(print, Thing())
+
+
+def held(place):
+    return path_to([place], SECONDS)
+
+
+def test_an_item_of_an_attribute(monkeypatch):
+    """`trainer.history (list, 5 items) → [2] → Thing`."""
+    monkeypatch.setattr(trainer, "history", [Thing() for _ in range(5)])
+    assert held(trainer.history[2]) == "test_holders.trainer.history (list, 5 items) → [2] → Thing"
+
+
+@pytest.mark.parametrize(
+    "make, told",
+    [
+        (lambda: trainer.by_name.setdefault("a", [Thing()])[0],
+         'test_holders.trainer.by_name (dict, 1 item) → ["a"] (list, 1 item) → [0] → Thing'),
+        (lambda: remembered(3),
+         "test_holders.remembered (_lru_cache_wrapper) → its cache (dict, 1 item) → [3] → Thing"),
+        (lambda: closure(), "test_holders.closure → closure `thing` → Thing"),
+        (lambda: bound.args[0], "test_holders.bound (partial) → its arguments (tuple, 1 item) → [0] → Thing"),
+        (lambda: setattr(slotted, "inner", Thing()) or slotted.inner, "test_holders.slotted.inner → Thing"),
+        (lambda: Trainer.kept.append(Thing()) or Trainer.kept[0],
+         "test_holders.Trainer.kept (list, 1 item) → [0] → Thing"),
+    ],
+    ids=["dict", "lru_cache", "closure", "partial", "slots", "class"],
+)  # fmt: skip
+def test_the_way_is_told_as_one_would_write_it(make, told):
+    """Attributes, keys, indexes, closures, caches, partials, slots and classes by name."""
+    assert held(make()) == told
+    for collection in (trainer.by_name, Trainer.kept):
+        collection.clear()
+
+
+def test_a_local_of_a_running_function_in_another_thread():
+    """What a thread holds in a variable is found under the name of the variable and its function."""
+    ready, done = threading.Event(), threading.Event()
+    told = []
+
+    def serve():
+        batches = [Thing(), Thing()]
+        told.append(weakref.ref(batches[1]))
+        ready.set()
+        done.wait(60)
+        del batches
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    ready.wait(60)
+    text = path_to([told[0]()], SECONDS)
+    done.set()
+    thread.join()
+    assert text == "batches of serve() in a thread (list, 2 items) → [1] → Thing"
+
+
+def test_what_nobody_holds_has_no_way_and_a_cycle_ends():
+    """A structure that leads back to itself is searched once."""
+    cycle.append(cycle)
+    lonely = Thing()
+    text = path_to([lonely], SECONDS)
+    assert text == "lonely of test_what_nobody_holds_has_no_way_and_a_cycle_ends() → Thing"
+    del cycle[:]
+
+
+def test_a_search_keeps_nothing_alive():
+    """What was looked at dies when the program lets go of it, at once."""
+    trainer.history = [Thing() for _ in range(100)]
+    gc.collect()
+    ref, everything = weakref.ref(trainer.history[50]), len(gc.get_objects())
+    held(trainer.history[50])
+    gc.collect()
+    assert len(gc.get_objects()) <= everything + 5
+    trainer.history = []
+    assert ref() is None
+
+
+class Quarrelsome:
+    """Raises, whatever it is asked."""
+
+    def __init__(self):
+        self.__dict__["inner"] = Thing()
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+    def __eq__(self, other):
+        raise RuntimeError("eq")
+
+    __hash__ = None
+
+    def __repr__(self):
+        raise RuntimeError("repr")
+
+    def __len__(self):
+        raise RuntimeError("len")
+
+
+quarrelsome = Quarrelsome()
+
+
+def test_no_code_of_the_program_is_run():
+    """Things that raise when they are compared, printed or measured are passed through."""
+    assert held(quarrelsome.__dict__["inner"]) == "test_holders.quarrelsome.inner → Thing"
+
+
+def test_a_search_ends_in_its_time():
+    """With a clock that runs out, it gives up."""
+    ticks = iter(range(10**9))
+    trainer.history = [Thing()]
+    assert path_to([trainer.history[0]], 1, clock=lambda: float(next(ticks))) == ""
+    trainer.history = []
+
+
+def test_a_million_objects_are_within_200_milliseconds(request):
+    """In a list of a million, the search with 200 ms ends in about that, wherever the thing is."""
+    trainer.history = [Thing() for _ in range(1000000)]
+    request.addfinalizer(trainer.history.clear)
+    started = time.thread_time()
+    path_to([Thing()], 0.2)
+    assert time.thread_time() - started < 0.4

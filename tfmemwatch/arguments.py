@@ -1,0 +1,309 @@
+"""What a tf.function is called with, as plain values: read from TensorFlow's own types, or from the arguments.
+
+Runs in the program's own thread, before each trace. Nothing of the program is compared, hashed or printed, but
+values of Python's own types; no object is kept alive.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from typing import Any, Callable, Dict, Hashable, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+
+from .signatures import Node, Shape, Signature
+
+_MOST_NODES = 256  # of one trace; what comes after them is not told apart
+_MOST_SHOWN = 80  # characters of a value
+_MOST_ATTRIBUTES = 16
+_VALUES = frozenset((bool, int, float, complex, str, bytes, type(None), range, slice))
+_HASHED = frozenset((bool, int, float, complex, str, bytes, type(None), range))
+_OPEN = Node("value", "…")
+
+
+class Reader:
+    """Makes nodes of one trace's arguments, as many as are allowed."""
+
+    __slots__ = ("_left", "_shows")
+
+    def __init__(self, shows: bool) -> None:
+        self._shows = shows  # whether values may be told
+        self._left = _MOST_NODES
+
+    # -- TensorFlow's own types
+
+    def of_type(self, kind: Any) -> Node:
+        """The node of a trace type."""
+        self._left -= 1
+        if self._left < 0:
+            return _OPEN
+        read = _TYPES.get(type(kind).__name__)
+        return read(self, kind) if read is not None else self._spec(kind)
+
+    def _tensor(self, spec: Any) -> Node:
+        return Node("tensor", spec.dtype.name, dims(spec.shape))
+
+    def _variable(self, spec: Any) -> Node:
+        token = (spec.trainable, spec.alias_id)
+        return Node("tensor", spec.dtype.name, dims(spec.shape), token, "variable")
+
+    def _literal(self, literal: Any) -> Node:
+        return self.of_value(literal.value)
+
+    def _weakref(self, kind: Any) -> Node:
+        return self._object(kind._ref(), kind._ref)
+
+    def _tuple(self, kind: Any) -> Node:
+        return Node("tuple", "tuple", parts=self._types(kind.components))
+
+    def _list(self, kind: Any) -> Node:
+        return Node("list", "list", parts=self._types(kind.components_tuple.components))
+
+    def _named(self, kind: Any) -> Node:
+        steps = ["." + name for name in kind.attribute_names]
+        return Node("fields", kind.type_name, parts=self._types(kind.attributes.components, steps))
+
+    def _attrs(self, kind: Any) -> Node:
+        return self._named(kind.named_attributes)
+
+    def _dict(self, kind: Any) -> Node:
+        return self._mapping(kind.mapping, self.of_type)
+
+    def _custom(self, kind: Any) -> Node:
+        return Node("fields", kind.value_type.__name__, parts=self._types(kind.components))
+
+    def _spec(self, spec: Any) -> Node:
+        """A composite tensor's, an iterator's, or a type that the program has defined."""
+        name = type(spec).__name__
+        is_known = type(spec).__module__.split(".")[0] in ("tensorflow", "tensorflow_core")
+        if not is_known:
+            return Node("spec", name)  # what it compares by is its own affair
+        element = getattr(spec, "_element_spec", None)
+        parts = (("", self._element(element)),) if element is not None else ()
+        shape = getattr(spec, "_shape", None)
+        dtype = getattr(getattr(spec, "_dtype", None), "name", "")
+        return Node("spec", (dtype + " " if dtype else "") + name, dims(shape), hash(spec), parts=parts)
+
+    def _element(self, element: Any) -> Node:
+        """The structure of what a dataset gives: plain collections of specs."""
+        if type(element) is dict:
+            return self._mapping(element, self._element)
+        if isinstance(element, (tuple, list)):
+            return Node("tuple", "tuple", parts=self._each(element, self._element))
+        return self.of_type(element)
+
+    def _types(self, components: Any, steps: Optional[List[str]] = None) -> Tuple[Tuple[str, Node], ...]:
+        return self._each(components, self.of_type, steps)
+
+    def _each(
+        self, items: Any, read: Callable[[Any], Node], steps: Optional[List[str]] = None
+    ) -> Tuple[Tuple[str, Node], ...]:
+        found = []
+        for index, item in enumerate(items):
+            if self._left <= 0:
+                break
+            found.append((steps[index] if steps is not None else "[%d]" % index, read(item)))
+        return tuple(found)
+
+    def _mapping(self, mapping: Mapping[Any, Any], read: Callable[[Any], Node]) -> Node:
+        rows = []
+        for key, value in mapping.items():
+            if self._left <= 0:
+                break
+            rows.append((_step(key), read(value)))
+        if all(type(key) is str for key in mapping):
+            rows.sort(key=_first)  # TensorFlow does not mind their order
+        return Node("dict", "dict", token=len(mapping), parts=tuple(rows))
+
+    # -- the arguments themselves, where TensorFlow has no types for them
+
+    def of_value(self, value: Any) -> Node:
+        """The node of an argument."""
+        self._left -= 1
+        if self._left < 0:
+            return _OPEN
+        kind = type(value)
+        if kind in _VALUES:
+            shown = _shown(value) if self._shows else ""
+            return Node("value", kind.__name__, token=_token(value), shown=shown)
+        if kind is tuple or kind is list:
+            return Node(kind.__name__, kind.__name__, parts=self._each(value, self.of_value))
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            steps = ["." + str(name) for name in kind._fields]
+            return Node("fields", kind.__name__, parts=self._each(tuple.__iter__(value), self.of_value, steps))
+        if issubclass(kind, list):
+            return Node("list", "list", parts=self._each(list.__iter__(value), self.of_value))
+        if issubclass(kind, dict):
+            return self._mapping(dict(dict.items(value)), self.of_value)
+        names = {base.__name__ for base in kind.__mro__ if base.__module__.split(".")[0] in _LIBRARIES}
+        if "ndarray" in names:
+            return Node("tensor", str(value.dtype), tuple(value.shape))
+        if "BaseResourceVariable" in names or "Variable" in names:
+            return Node("object", "variable", token=weakref.ref(value))
+        if "Tensor" in names or "TensorSpec" in names:
+            return Node("tensor", value.dtype.base_dtype.name, dims(value.shape))
+        if "TypeSpec" in names:
+            return self._spec(value)
+        if "CompositeTensor" in names:
+            return Node("spec", kind.__name__, dims(getattr(value, "shape", None)))
+        try:
+            return self._object(value, weakref.ref(value))
+        except TypeError:
+            return Node("object", kind.__name__, token=id(value))
+
+    def _object(self, thing: Any, ref: Hashable) -> Node:
+        """What is known by its identity."""
+        kind = type(thing)
+        if thing is None:
+            return Node("object", "object", token=ref)
+        if kind is types.FunctionType:
+            code = thing.__code__
+            name = "lambda" if code.co_name == "<lambda>" else "function %s" % code.co_name
+            return Node("function", name, token=ref, like=code.co_filename)
+        if kind is types.MethodType:
+            name = getattr(thing.__func__, "__name__", "")
+            owner = type(thing.__self__).__name__
+            return Node("method", "method %s.%s" % (owner, name), token=ref, like=id(thing.__self__))
+        if kind.__name__ == "partial" and kind.__module__ == "functools":
+            name = getattr(thing.func, "__name__", type(thing.func).__name__)
+            return Node("partial", "functools.partial of %s" % name, token=ref)
+        return Node("object", kind.__name__, token=ref, like=_content(thing))
+
+
+_LIBRARIES = frozenset(("tensorflow", "tensorflow_core", "numpy", "keras", "tf_keras"))
+_TYPES: Dict[str, Callable[[Reader, Any], Node]] = {
+    "TensorSpec": Reader._tensor,
+    "BoundedTensorSpec": Reader._tensor,
+    "VariableSpec": Reader._variable,
+    "Literal": Reader._literal,
+    "Weakref": Reader._weakref,
+    "Tuple": Reader._tuple,
+    "List": Reader._list,
+    "NamedTuple": Reader._named,
+    "Attrs": Reader._attrs,
+    "Dict": Reader._dict,
+    "CustomNestTraceType": Reader._custom,
+}
+
+
+def _first(row: Tuple[str, Node]) -> str:
+    return row[0]
+
+
+def _step(key: Any) -> str:
+    """`["x"]`, if the key looks like a name in a program; else what it is without what it says."""
+    if type(key) is str:
+        return '["%s"]' % key if key.isidentifier() and len(key) <= 40 else "[…%04x]" % (hash(key) & 0xFFFF)
+    if type(key) is int and -1000 < key < 1000:
+        return "[%d]" % key
+    return "[%s]" % type(key).__name__
+
+
+def dims(shape: Any) -> Shape:
+    """The sizes of a TensorShape, None where its rank is unknown."""
+    if shape is None:
+        return None
+    sizes = getattr(shape, "_dims", None)
+    if sizes is None:
+        return tuple(shape) if type(shape) is tuple else None
+    return tuple(getattr(size, "value", size) for size in sizes)  # TensorFlow 1.15 has an object for each
+
+
+def _token(value: Any) -> Hashable:
+    kind = type(value)
+    return (kind.__name__, hash(value)) if kind in _HASHED else (kind.__name__, id(value))
+
+
+def _shown(value: Any) -> str:
+    """A short form of a value of one of Python's own types."""
+    if type(value) is int and value.bit_length() > 256:
+        return ""
+    text = repr(value[:_MOST_SHOWN]) if type(value) in (str, bytes) else repr(value)
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
+
+
+def _content(thing: Any) -> Hashable:
+    """The attributes of an object, where all are values of Python's own types; asks no code of its own."""
+    try:
+        attributes = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return None
+    if type(attributes) is not dict or len(attributes) > _MOST_ATTRIBUTES:
+        return None
+    values = list(attributes.items())
+    if not all(type(name) is str and type(value) in _HASHED for name, value in values):
+        return None
+    return tuple(sorted((name, _token(value)) for name, value in values))
+
+
+# What of TensorFlow's context is told as what; the rest as «another context».
+_CONTEXT = {
+    "parent_graph": "graph",
+    "device_functions": "device",
+    "colocation_stack": "colocation",
+    "in_cross_replica_context": "replica",
+    "variable_policy": "policy",
+    "xla_context_id": "xla",
+    "scope_type": "scope",
+}
+
+
+class Trace(NamedTuple):
+    """What was asked for, and what was traced for it: where TensorFlow generalizes that is more."""
+
+    asked: Signature
+    made: Signature
+
+
+def signature(variables: Mapping[str, Any], names: Tuple[str, ...], shows: bool) -> Optional[Trace]:
+    """What a trace is for, from the variables of the function of TensorFlow's that asks for it."""
+    lookup, target = variables.get("lookup_func_type"), variables.get("target_func_type")
+    context = tuple(_context(variables.get("current_func_context") or variables.get("cache_key")))
+    if lookup is not None:
+        asked = Signature(_typed(lookup, shows), context)
+        same = target is None or target is lookup
+        return Trace(asked, asked if same else Signature(_typed(target, shows), context))
+    args, kwargs = variables.get("args"), variables.get("kwargs")
+    if type(args) is not tuple:
+        return None
+    reader = Reader(shows)
+    rows = [
+        (names[index] if index < len(names) else "args_%d" % (index - len(names)), reader.of_value(value))
+        for index, value in enumerate(args)
+    ]
+    rows += [(str(name), reader.of_value(value)) for name, value in sorted((kwargs or {}).items())]
+    asked = Signature(tuple(rows), context)
+    return Trace(asked, asked)
+
+
+def _typed(kind: Any, shows: bool) -> Tuple[Tuple[str, Node], ...]:
+    reader = Reader(shows)
+    rows = [(name, reader.of_type(one.annotation)) for name, one in kind.parameters.items()]
+    captures = getattr(kind, "captures", None)
+    if captures:
+        rows += [("captured %s" % name, reader.of_type(one)) for name, one in captures.items()]
+    return tuple(rows)
+
+
+def _context(context: Any) -> Iterator[Tuple[str, Hashable]]:
+    outer = getattr(context, "_fields", ())
+    for name in outer:
+        value = getattr(context, name)
+        if name == "context":
+            yield from _context(value)
+        elif name in _CONTEXT:
+            yield _CONTEXT[name], _context_token(name, value)
+
+
+def _context_token(name: str, value: Any) -> Hashable:
+    if name == "parent_graph":
+        return None if value is None else id(value)  # TensorFlow's own cache keeps it
+    if isinstance(value, tuple):
+        return tuple(_device(one) for one in value)
+    return value if type(value) in _HASHED else id(value)
+
+
+def _device(one: Any) -> Hashable:
+    if type(one) is str:
+        return one
+    spec = getattr(one, "_spec", None)  # TensorFlow merges devices in objects of its own
+    return str(spec) if type(spec).__module__.startswith("tensorflow") else id(one)

@@ -1,0 +1,309 @@
+"""Who holds a thing: the shortest way to it from the program's own names. On request, bounded, keeping nothing."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+import threading
+import time
+from collections import deque
+from itertools import chain
+from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
+
+from .model import count_of
+from .site import FRAMEWORKS, PROJECT, classify, file_of, is_project
+
+_MOST_SEEN = 60000  # things of one search
+_MOST_CHILDREN = 400  # of one collection that are looked into; all are compared with what is looked for
+_COMPARED_A_SECOND = 10000000
+_PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None), BuiltinFunctionType, type(sys.implementation)))
+_LOCAL = " of "
+_Root = Tuple[str, Any]
+_Module = Tuple[str, Dict[str, Any]]
+
+
+class _Search:
+    """Breadth first from the names; remembers by which thing each one was reached."""
+
+    def __init__(self, goals: Dict[int, Any], until: float, clock: Callable[[], float], most: int) -> None:
+        self._goals = goals
+        self._most = most  # of one collection that are compared
+        self._until = until
+        self._clock = clock
+        self._seen: Dict[int, Any] = {}  # by id of a thing: what led to it; ids are good as long as we hold them
+        self._alive: List[Any] = []
+        self._variable: Optional[List[Any]] = None  # of a loop, as like as not: it holds one, and not for long
+        self._skipped = {id(self), id(goals), id(self._seen), id(self._alive)}
+
+    def run(self, stages: Iterable[Iterable[_Root]]) -> Optional[List[Any]]:
+        """The root and all things from its value to the goal; names that are nearer to the program come first."""
+        for stage in stages:
+            found = self._from(stage)
+            if found is not None or self._is_late():
+                return found or self._variable
+        return self._variable
+
+    def _from(self, roots: Iterable[_Root]) -> Optional[List[Any]]:
+        queue: Deque[Any] = deque()
+        self._skipped.update((id(queue), id(self.__dict__)))
+        for root in roots:
+            value = root[1]
+            if id(value) in self._goals:
+                if _LOCAL not in root[0]:
+                    return [root, value]
+                self._variable = [root, value]
+            elif self._enters(value) and id(value) not in self._seen:
+                self._reach(value, root)
+                queue.append(value)
+        while queue and not self._is_late():
+            thing = queue.popleft()
+            children = _referents(thing)
+            if len(children) > self._most:
+                children = children[: self._most // 2] + children[-self._most // 2 :]
+            if not self._goals.keys().isdisjoint(map(id, children)):
+                found = next((child for child in children if id(child) in self._goals), None)
+                if found is not None and found is not thing:
+                    return [*self._way(thing), found]
+            if len(children) > _MOST_CHILDREN:
+                children = children[: _MOST_CHILDREN // 2] + children[-_MOST_CHILDREN // 2 :]
+            for child in children:
+                if id(child) not in self._seen and self._enters(child):
+                    self._reach(child, thing)
+                    queue.append(child)
+        return None
+
+    def _is_late(self) -> bool:
+        return len(self._seen) > _MOST_SEEN or self._clock() > self._until
+
+    def _reach(self, thing: Any, by: Any) -> None:
+        self._seen[id(thing)] = by
+        self._alive.append(thing)
+
+    def _enters(self, thing: Any) -> bool:
+        kind = type(thing)
+        if kind in _PLAIN or id(thing) in self._skipped or kind is ModuleType or kind is FrameType:
+            return False
+        if not gc.is_tracked(thing) and kind is not dict:
+            return False
+        module = getattr(kind, "__module__", "") or ""
+        if isinstance(module, str) and module.startswith("tfmemwatch"):
+            return False
+        if kind is type:  # classes lead everywhere; those of the program hold what they were given
+            return _is_projects(getattr(thing, "__module__", ""))
+        return kind is not dict or not ("__builtins__" in thing and "__name__" in thing)
+
+    def _way(self, thing: Any) -> List[Any]:
+        way = [thing]
+        while len(way) < 100:
+            by = self._seen.get(id(way[0]))
+            if by is None:
+                break
+            way.insert(0, by)
+            if type(by) is tuple and len(by) == 2 and id(by) not in self._seen:
+                break  # the root
+        return way
+
+
+def _referents(thing: Any) -> List[Any]:
+    if type(thing) is FunctionType:  # its globals are everybody's
+        return [child for child in gc.get_referents(thing) if child is not thing.__globals__]
+    return gc.get_referents(thing)
+
+
+def _is_projects(module: Any) -> bool:
+    file = file_of(sys.modules.get(module)) if isinstance(module, str) else ""
+    return bool(file) and is_project(file)
+
+
+# -- where a search begins
+
+
+def roots() -> Iterator[Iterator[_Root]]:
+    """All names of the program, the nearest first: globals and locals of running functions, then those of libraries."""
+    mine: List[_Module] = []
+    libraries: List[_Module] = []
+    frameworks: List[_Module] = []
+    seen = set()
+    for name, module in list(sys.modules.items()):
+        names = _names_of(module)
+        if name.split(".")[0] == "tfmemwatch" or names is None or id(names) in seen:
+            continue
+        seen.add(id(names))
+        file = file_of(module)
+        if name == "__main__" or (file and is_project(file)):
+            mine.append((name, names))
+        else:
+            (frameworks if name.split(".")[0] in FRAMEWORKS else libraries).append((name, names))
+    yield chain(_globals(mine), _locals())
+    yield _globals(libraries)
+    yield _globals(frameworks)
+
+
+def _names_of(module: Any) -> Optional[Dict[str, Any]]:
+    try:
+        names = object.__getattribute__(module, "__dict__")
+    except AttributeError:
+        return None
+    return names if type(names) is dict else None
+
+
+def _globals(modules: List[_Module]) -> Iterator[_Root]:
+    for module, names in modules:
+        for name, value in list(names.items()):
+            if type(name) is str and not name.startswith("__"):
+                short = name if module == "__main__" else "%s.%s" % (module.rsplit(".", 1)[-1], name)
+                yield short, value
+
+
+def _locals() -> Iterator[_Root]:
+    own = threading.get_ident()
+    for ident, frame in list(sys._current_frames().items()):
+        at: Optional[FrameType] = frame
+        while at is not None:
+            code = at.f_code
+            if code.co_name != "<module>" and classify(code.co_filename) == PROJECT:
+                for name, value in list(at.f_locals.items()):
+                    thread = "" if ident == own or ident == threading.main_thread().ident else " in a thread"
+                    yield "%s%s%s()%s" % (name, _LOCAL, code.co_name, thread), value
+            at = at.f_back
+
+
+# -- what is found, in words
+
+
+def path_to(
+    things: Iterable[Any], seconds: float, clock: Callable[[], float] = time.perf_counter,
+    begin: Callable[[], Iterator[Iterator[_Root]]] = roots,
+) -> str:  # fmt: skip
+    """`train.history (list, 4,312 items) → [0] → EagerTensor`; nothing where none is found in this time."""
+    goals = {id(thing): thing for thing in things}
+    if not goals:
+        return ""
+    most = int(seconds * _COMPARED_A_SECOND)
+    search = _Search(goals, clock() + seconds, clock, most)
+    found = search.run(begin())
+    return _told(found) if found is not None else ""
+
+
+def _told(way: List[Any]) -> str:
+    (name, _), things = way[0], way[1:]
+    parts = [(name, _size(things[0]))]
+    owner, index = things[0], 1
+    while index < len(things):
+        thing, last = things[index], index == len(things) - 1
+        step = _step(owner, thing)
+        if type(thing) is dict and not last and _is_inner(owner, thing):  # its attributes: named from the object
+            index += 1
+            thing, last = things[index], index == len(things) - 1
+            step = "." + (_step_in_dict(things[index - 1], thing) or "…").strip('[]"')
+        if step is not None:
+            _add(parts, step, thing, _is_folded(owner), last)
+        owner = thing
+        index += 1
+    kind = type(things[-1]).__name__
+    words = [label + (" (%s)" % size if size and size != kind else "") for label, size in parts]
+    return " → ".join([*words, kind])
+
+
+def _add(parts: List[Tuple[str, str]], step: str, thing: Any, is_folded: bool, is_last: bool) -> None:
+    """One more step; an attribute is written behind what it is one of, and TensorFlow's own are one."""
+    label, _ = parts[-1]
+    if is_folded:
+        if label != "…" and not is_last:
+            parts.append(("…", ""))
+    elif step.startswith(".") and label != "…":
+        parts[-1] = (label + step, _size(thing))
+    elif step:
+        parts.append((step.lstrip("."), _size(thing)))
+
+
+def _size(thing: Any) -> str:
+    kind = type(thing)
+    base = next((one for one in _SIZED if issubclass(kind, one)), None)
+    if base is not None:
+        length = base.__len__(thing)
+        return "%s, %s item%s" % (kind.__name__, count_of(length), "" if length == 1 else "s")
+    return "" if kind in _NAMED or isinstance(thing, type) else kind.__name__
+
+
+_SIZED: Tuple[Any, ...] = (list, tuple, dict, set, frozenset, deque)
+_CELL: Any = (lambda cell: lambda: cell)(0).__closure__
+_NAMED = frozenset((FunctionType, MethodType, type(_CELL[0])))
+
+
+def _is_inner(owner: Any, thing: Any) -> bool:
+    """Whether a dict is where an object keeps its attributes."""
+    if isinstance(owner, type):
+        return True
+    try:
+        return object.__getattribute__(owner, "__dict__") is thing
+    except AttributeError:
+        return False
+
+
+def _is_folded(thing: Any) -> bool:
+    """Whether a step is TensorFlow's own affair."""
+    return str(getattr(type(thing), "__module__", "")).split(".")[0] in FRAMEWORKS
+
+
+def _step(owner: Any, thing: Any) -> Optional[str]:
+    """How one gets from a thing to the next, as one would write it."""
+    kind = type(owner)
+    if issubclass(kind, dict):
+        return _step_in_dict(owner, thing)
+    if issubclass(kind, (list, tuple, deque)):
+        base = next(one for one in (list, tuple, deque) if issubclass(kind, one))
+        iterator: Any = base.__iter__(owner)
+        return next(("[%d]" % index for index, item in enumerate(iterator) if item is thing), None)
+    if issubclass(kind, (set, frozenset)):
+        return "an item"
+    if kind is FunctionType:
+        return _step_in_function(owner, thing)
+    if kind is MethodType:
+        return ".__self__"
+    if kind is functools.partial:
+        return "its arguments"
+    if kind.__name__ == "cell":
+        return ""
+    if kind.__name__ == "_lru_cache_wrapper":
+        return "its cache"
+    return _attribute(owner, thing)
+
+
+def _step_in_dict(owner: Dict[Any, Any], thing: Any) -> Optional[str]:
+    for key, value in list(dict.items(owner)):
+        if value is thing:
+            if type(key) is str:
+                return '["%s"]' % key if key.isidentifier() and len(key) <= 40 else "[…]"
+            return "[%d]" % key if type(key) is int else "[%s]" % type(key).__name__
+        if key is thing:
+            return "a key"
+    return None
+
+
+def _step_in_function(owner: Any, thing: Any) -> Optional[str]:
+    for name, cell in zip(owner.__code__.co_freevars, owner.__closure__ or ()):
+        if cell is thing:
+            return "closure `%s`" % name
+    return "its defaults" if thing is owner.__defaults__ or thing is owner.__kwdefaults__ else None
+
+
+def _attribute(owner: Any, thing: Any) -> Optional[str]:
+    try:
+        attributes = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        attributes = {}
+    if thing is attributes:
+        return None
+    for name, value in list(attributes.items()):
+        if value is thing:
+            return ".%s" % name
+    for base in type(owner).__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        for slot in (slots,) if type(slots) is str else tuple(slots):
+            member: Any = base.__dict__.get(slot)
+            if type(member).__name__ == "member_descriptor" and member.__get__(owner, type(owner)) is thing:
+                return ".%s" % slot
+    return None

@@ -1,0 +1,193 @@
+"""Why functions were traced again: counted by line, function and argument."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, deque
+from typing import Deque, Dict, Hashable, List, NamedTuple, Optional, Tuple
+
+from .arguments import Trace
+from .ledger import Place, site_of
+from .model import Site
+from .rewrites import Rewrite, Target, rewrite
+from .signatures import Difference, Signature, key_of, nearest
+from .source import computed_with
+from .tfapi import Traced
+
+_MOST_EARLIER = 16  # traces of a function with which a new one is compared, besides its first
+_MOST_WAITING = 128  # traces that wait to be compared before whoever adds one compares
+_MOST_LINES = 400
+_MOST_CAUSES = 40  # of one function at one line; further ones are counted as «other»
+_MOST_KEPT = 128  # signatures of one function, for what is to be written instead
+
+
+class History:
+    """The traces of one function that are remembered."""
+
+    __slots__ = ("asked", "count", "earlier", "first", "function")
+
+    def __init__(self, function: Traced) -> None:
+        self.count = 0  # of traces there have been
+        self.function = function
+        self.first: Optional[Signature] = None
+        self.earlier: Deque[Signature] = deque(maxlen=_MOST_EARLIER)
+        self.asked: OrderedDict[Hashable, Signature] = OrderedDict()  # for, in the order of their traces
+
+    def reasons_for(self, trace: Trace) -> List[Difference]:
+        """In what a trace differs from the nearest earlier one; it is one of them from now on."""
+        first = [self.first] if self.first is not None else []
+        found = nearest(trace.asked, [*reversed(self.earlier), *first]) if first else []
+        if self.first is None:
+            self.first = trace.made
+        else:
+            self.earlier.append(trace.made)
+        if len(self.asked) < _MOST_KEPT:
+            key = (tuple((name, key_of(node)) for name, node in trace.asked.arguments), trace.asked.context)
+            self.asked.setdefault(key, trace.asked)
+        return found
+
+
+class Count:
+    """How often the same has happened, and its last instance."""
+
+    __slots__ = ("differences", "times")
+
+    def __init__(self, differences: Tuple[Difference, ...]) -> None:
+        self.differences = differences
+        self.times = 0
+
+
+class Account:
+    """Why one function was traced from one line."""
+
+    def __init__(self, function: str, history: History) -> None:
+        self.function = function
+        self.history = history  # of the function that was traced last
+        self.traces = 0  # beyond the first of each function
+        self.firsts = 0  # of functions: more than one of the same name are made anew
+        self.other = 0
+        self.tried = 0  # signatures with which the code was tried
+        self.better: Optional[Rewrite] = None
+        self.counts: Dict[Hashable, Count] = {}
+
+    def add(self, differences: List[Difference]) -> None:
+        """Count one trace that was not the first."""
+        self.traces += 1
+        key = tuple(difference.key for difference in differences)
+        count = self.counts.get(key)
+        if count is None:
+            if len(self.counts) >= _MOST_CAUSES:
+                self.other += 1
+                return
+            count = self.counts[key] = Count(tuple(differences))
+        count.times += 1
+        count.differences = tuple(differences)
+
+    @property
+    def sorted(self) -> List[Count]:
+        """What happened most often first."""
+        return sorted(self.counts.values(), key=lambda count: -count.times)
+
+
+class Why(NamedTuple):
+    """Why a function was traced so often, as a person would say it."""
+
+    text: str
+    examples: Tuple[str, ...] = ()
+
+
+class _Waiting(NamedTuple):
+    history: History
+    place: Place
+    function: str
+    trace: Trace
+    is_first: bool
+
+
+class Reasons:
+    """Takes traces in the program's threads, and compares them when it is asked."""
+
+    def __init__(self) -> None:
+        self.start_afresh()
+
+    def start_afresh(self) -> None:
+        """Forget everything, with a new lock: for the child of a fork."""
+        self._lock = threading.Lock()
+        self._waiting: Deque[_Waiting] = deque(maxlen=4 * _MOST_WAITING)
+        self._accounts: Dict[Tuple[Site, str], Account] = {}
+
+    def traced(self, history: History, place: Place, function: str, trace: Trace, is_first: bool) -> None:
+        """Take one trace; takes no lock that anybody else may hold for long."""
+        self._waiting.append(_Waiting(history, place, function, trace, is_first))
+        if len(self._waiting) > _MOST_WAITING:
+            self.settle(wait=False)
+
+    def settle(self, wait: bool = True) -> None:
+        """Compare all that waits."""
+        if not self._lock.acquire(wait):
+            return
+        try:
+            waiting = self._waiting
+            for _ in range(len(waiting)):
+                self._count(waiting.popleft())
+        finally:
+            self._lock.release()
+
+    def _count(self, one: _Waiting) -> None:
+        found = one.history.reasons_for(one.trace)
+        key = (site_of(one.place), one.function)
+        account = self._accounts.get(key)
+        if account is None:
+            if len(self._accounts) >= _MOST_LINES:
+                return
+            account = self._accounts[key] = Account(one.function, one.history)
+        account.history = one.history
+        if one.is_first:
+            account.firsts += 1
+        else:
+            account.add(found or [Difference("", "nothing")])
+
+    def account(self, site: Site) -> Optional[Account]:
+        """The function that was traced most often from a line."""
+        self.settle()
+        with self._lock:
+            found = [account for (at, _), account in self._accounts.items() if at == site]
+        return max(found, key=lambda account: account.traces, default=None)
+
+
+def why(account: Account, most: int = 4) -> Why:
+    """«57 traces of `step`: `lr` a new Python float each time (55), `x` a new batch size (2)»."""
+    if not account.traces:
+        return Why("")
+    counts = account.sorted
+    told = counts[:most]
+    parts = []
+    for count in told:
+        said = " and ".join(one.said(count.times) for one in count.differences[:3])
+        more = len(count.differences) - 3
+        if more > 0:
+            said += " and %d more" % more
+        parts.append("%s (%d)" % (said, count.times))
+    rest = sum(count.times for count in counts[most:]) + account.other
+    if rest:
+        parts.append("other reasons (%d)" % rest)
+    examples = [one.example for count in told for one in count.differences[:3]]
+    return Why(
+        "%d traces of `%s`: %s" % (account.traces, account.function, ", ".join(parts)),
+        tuple(dict.fromkeys(filter(None, examples))),
+    )
+
+
+def instead(account: Account) -> Optional[Rewrite]:
+    """Code for the function that was traced so often, tried on what it was traced for."""
+    function, seen = account.history.function, list(account.history.asked.values())
+    if not function.name.isidentifier():
+        return None
+    if account.tried != len(seen):  # as long as nothing new was asked for, the answer is the same
+        account.tried = len(seen)
+        target = Target(
+            function.name, function.parameters, function.relax, function.is_method, function.options,
+            computed_with(*function.line),
+        )  # fmt: skip
+        account.better = rewrite(target, seen, len(seen))
+    return account.better
