@@ -18,7 +18,7 @@ from tfmemwatch.model import OTHER, Finding, Key, Site, Tally
 from tfmemwatch.outputs import series
 from tfmemwatch.outputs.prometheus import Collector, page
 from tfmemwatch.outputs.series import Names, Readings
-from tfmemwatch.sample import Calls, Own, Sample
+from tfmemwatch.sample import Calls, Cause, Own, Sample
 
 AT = Site("train.py", 41, "step")
 
@@ -33,13 +33,14 @@ def finding(kind="variable", site=AT, **more):
     return found._replace(**more)
 
 
-def sample(*tallies, findings=(), calls=(), ages=(), failures=None):
+def sample(*tallies, findings=(), calls=(), ages=(), causes=(), failures=None):
     return Sample(
         tallies={one.key: one for one in tallies},
         memory=Memory(500, 300, 100, 7),
         findings=tuple(findings),
         session_ages=ages,
         calls=calls,
+        causes=causes,
         probes={"traces": True, "tapes": False},
         versions={"tensorflow": "2.21.0", "keras": "3.15.1"},
         own=Own(0.5, 6000, 12, 1_700_000_000.0, 3, failures or {}),
@@ -98,6 +99,7 @@ def full_sample():
         tally("trace", hostile, note="x" * 10_000),
         findings=[finding(), finding("retrace", hostile, cause="\n" * 999)],
         calls=[Calls("Sequential net", "predict", 3, 1, 100)],
+        causes=[Cause("score", "boost", "a new Python float", AT, 7), Cause('f"', "\n", "\udcff", hostile, 1)],
         ages=[(AT, 12.0)],
         failures={"traces": 2},
     )
@@ -123,6 +125,14 @@ def test_counts_are_by_line_and_function(readings):
     assert shown(families, "tfmemwatch_retraces_total")["score", "train.py:41 step()"] == 7
     assert shown(families, "tfmemwatch_live_variables")[("train.py:41 step()",)] == 2
     assert shown(families, "tfmemwatch_variables_made_total")[("train.py:41 step()",)] == 5
+
+
+def test_causes_of_retraces_are_counted(readings):
+    """Which argument it was, and what of it; a cause that is gone from the tables has not been undone."""
+    readings.families(sample(causes=[Cause("score", "boost", "a new Python float", AT, 7)]))
+    families = readings.families(sample())
+    labels = ("score", "boost", "a new Python float", "train.py:41 step()")
+    assert shown(families, "tfmemwatch_retrace_causes_total")[labels] == 7
 
 
 def test_tracing_time_is_that_of_first_traces_and_retraces(readings):

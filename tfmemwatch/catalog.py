@@ -129,6 +129,7 @@ def _other(name: str, help: str, *labels: str, adds: str = "sum") -> Metric:
 
 METRICS: Tuple[Metric, ...] = (
     *map(_metric, ROWS),
+    _other("tfmemwatch_retrace_causes_total", "Why tf.functions were traced again", "function", "argument", "cause", "site"),
     _more("tfmemwatch_tracing_seconds_total", "Time spent in tracing", "trace", "seconds", also="retrace"),
     _more("tfmemwatch_tracing_bytes_total", "What resident memory gained during traces", "trace", "bytes", also="retrace"),
     _more("tfmemwatch_variable_bytes", "Bytes of the variables alive", "variable", "live_bytes"),

@@ -18,6 +18,16 @@ class Calls(NamedTuple):
     grown_bytes: int  # what resident memory gained over the measured ones
 
 
+class Cause(NamedTuple):
+    """Why a function was traced again."""
+
+    function: str
+    argument: str
+    cause: str
+    site: Site
+    times: int
+
+
 class Own(NamedTuple):
     """What the watch itself took, and how it is."""
 
@@ -37,6 +47,7 @@ class Sample(NamedTuple):
     findings: Tuple[Finding, ...]
     session_ages: Sequence[Tuple[Site, float]]
     calls: Sequence[Calls]
+    causes: Sequence[Cause]
     probes: Mapping[str, bool]
     versions: Mapping[str, str]
     own: Own

@@ -631,3 +631,13 @@ def test_functions_of_the_runtime_are_counted(tf, watch):
     kept = tf.function(lambda x: x + 1.0)
     kept(tf.constant(1.0))
     assert watch.sample().registered_functions > before
+
+
+def test_causes_of_retraces_are_for_export(tf, watch):
+    """The argument by its name, without what it was."""
+    scored = tf.function(lambda x, boost: x * boost)
+    for turn in range(4):
+        scored(tf.constant(1.0), turn + 0.5)
+    found = {(one.argument, one.times) for one in watch.sample().causes}
+    assert ("boost", 3) in found
+    assert not any("0.5" in one.cause or "1.5" in one.cause for one in watch.sample().causes)
