@@ -37,6 +37,7 @@ class Config(NamedTuple):
     evidence: bool = True  # whether memory that nothing explains may be looked into, briefly and bounded
     collect: bool = True  # whether one garbage collection may be forced before a warning
     values: bool = False  # whether values of Python arguments may be told, in at most 80 characters each
+    max_overhead: float = 0.01  # share of the time that the watch may take; it looks less closely rather than take more
     log: bool = True  # whether findings are logged as warnings
     max_sites: int = 1000  # lines remembered for each kind of thing; the rest is counted as one
     door: str = ""  # a folder for a socket at which processes of the same user may ask this one; empty: none
@@ -122,6 +123,8 @@ KINDS: Dict[str, _Kind] = {
     "evidence": _TRUTH,
     "collect": _TRUTH,
     "values": _TRUTH,
+    "max_overhead": _Kind(float, lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)
+                          and 0 < value <= 1, "a number above 0, up to 1"),
     "log": _TRUTH,
     "max_sites": _COUNT,
     "door": _Kind(str, lambda value: isinstance(value, str), "the name of a folder"),
