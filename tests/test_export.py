@@ -46,6 +46,7 @@ def sample(*tallies, findings=(), calls=(), ages=(), causes=(), failures=None):
         own=Own(0.5, 6000, 12, 1_700_000_000.0, 3, failures or {}),
         gauges={row.metric: {"x" if row.label else "": 100.0} for row in catalog.GAUGES},
         registered_functions=9,
+        orphan_functions=2,
     )
 
 

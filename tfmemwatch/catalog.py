@@ -142,6 +142,7 @@ METRICS: Tuple[Metric, ...] = (
     _other("tfmemwatch_model_grown_bytes", "What memory in use gained over the measured calls of the models alive", "model", "method"),
     *map(_gauge, GAUGES),
     _other("tfmemwatch_registered_functions", "Functions registered in TensorFlow's runtime"),
+    _other("tfmemwatch_orphan_functions", "Of these, those whose owner has gone, as counted every ten minutes at most"),
     _other("tfmemwatch_python_blocks", "Small blocks that Python has allocated", adds="worker"),
     _other("tfmemwatch_findings", "Leaks that are open", "kind"),
     _other("tfmemwatch_leaks_found_total", "Leaks found since the start", "kind"),

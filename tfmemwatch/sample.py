@@ -77,3 +77,4 @@ class Sample(NamedTuple):
     own: Own
     gauges: Mapping[str, Mapping[str, float]]  # as in `catalog.GAUGES`: by metric, and by the value of its label
     registered_functions: Optional[int] = None  # in TensorFlow's runtime
+    orphan_functions: Optional[int] = None  # of them, those without an owner, as counted last

@@ -269,6 +269,7 @@ READERS: Dict[str, Reader] = {
     "tfmemwatch_oldest_session_seconds": Readings._oldest_session,
     "tfmemwatch_model_calls_total": lambda self, sample: self._calls(sample, "calls"),
     "tfmemwatch_model_grown_bytes": lambda self, sample: self._calls(sample, "grown_bytes"),
+    "tfmemwatch_orphan_functions": lambda self, sample: _one(sample.orphan_functions),
     "tfmemwatch_python_blocks": lambda self, sample: _one(sample.memory.python_blocks),
     "tfmemwatch_findings": Readings._findings,
     "tfmemwatch_leaks_found_total": lambda self, sample: [((kind,), float(n)) for kind, n in self._found.items()],
