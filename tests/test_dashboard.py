@@ -16,7 +16,7 @@ from tfmemwatch import catalog
 from tfmemwatch.model import Site
 from tfmemwatch.outputs.dashboard import dashboard
 from tfmemwatch.outputs.series import Readings
-from tfmemwatch.sample import Calls, Own
+from tfmemwatch.sample import Calls, Cause, Own
 
 COMMITTED = Path(__file__).resolve().parent.parent / "examples" / "serving" / "grafana" / "tfmemwatch.json"
 BOARD = json.loads(dashboard())
@@ -75,6 +75,7 @@ def history(now):
             for line in range(1, 5)
         ]
         at = sample(*rows, findings=[finding()], calls=[Calls("net", "predict", minute, 1, 100 * minute)],
+                    causes=[Cause("f1", "boost", "a new float", Site("train.py", 1, "step"), minute)],
                     ages=[(Site("train.py", 1, "step"), 60.0 * minute)])  # fmt: skip
         seconds = now - 60 * (150 - minute)
         at = at._replace(

@@ -67,8 +67,7 @@ CASES = {
          "tfmemwatch_oldest_session_seconds{%s}" % SITE: "3601x60 0x60"}, (15,), (5, 80),
     ),
     "TfmemwatchOrphanFunctions": (
-        {"tfmemwatch_registered_functions{%s}" % OF: "0+10x120 1200x180",
-         "tfmemwatch_live_traces{%s,function=\"f\"}" % SITE: "5x300"}, (90,), (20, 250),
+        {"tfmemwatch_orphan_functions{%s}" % OF: "0+10x120 1200x180"}, (90,), (20, 250),
     ),
     "TfmemwatchLimitWithinSixHours": (
         {"tfmemwatch_resident_bytes{%s}" % OF: "1000000000+5000000x180 1000000000x200",
@@ -91,6 +90,7 @@ HEALTHY = {
     "tfmemwatch_open_sessions{%s}" % SITE: "9x240",
     "tfmemwatch_oldest_session_seconds{%s}" % SITE: "10x240",
     "tfmemwatch_registered_functions{%s}" % OF: "0+10x240",
+    "tfmemwatch_orphan_functions{%s}" % OF: "40x240",
     "tfmemwatch_live_traces{%s,function=\"f\"}" % SITE: "0+5x240",
     "tfmemwatch_resident_bytes{%s}" % OF: "1000000000+1000x240",
     "tfmemwatch_limit_left_bytes{%s,limit=\"cgroup\"}" % OF: "1000000000-1000x240",

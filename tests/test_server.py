@@ -11,6 +11,7 @@ import pytest
 from conftest import program
 
 import tfmemwatch
+from tfmemwatch.config import load
 from tfmemwatch.errors import ConfigError
 from tfmemwatch.outputs import server as module
 from tfmemwatch.outputs.server import Server
@@ -303,7 +304,9 @@ def test_what_cannot_be_served_is_an_error_and_nothing_is_installed(settings, me
 
 
 def test_a_token_shows_in_no_message(caplog):
-    """Neither when it is wrong, nor when a second install() differs."""
+    """Neither when it is wrong, nor when a second install() differs, nor where settings are printed."""
+    token = load({"token": "s3cret"}).token
+    assert "s3cret" not in "%s %r" % (token, token) + f"{token} {token:>9}"
     with pytest.raises(ConfigError) as raised:
         tfmemwatch.install(port=0, token="my s3cret")
     tfmemwatch.install(sample_seconds=3600)

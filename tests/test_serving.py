@@ -26,7 +26,7 @@ def test_the_example_servers_name_their_leak(tmp_path, needs, parts, command):
     for part in ["tensorflow", *parts]:
         needs(part)
     promtool, port = program("promtool"), free_port()
-    environ = {**os.environ, "PYTHONPATH": str(TREE), "LEAK": "1", "TFMEMWATCH_SAMPLE_SECONDS": "0.1",
+    environ = {**os.environ, "PYTHONPATH": str(TREE), "LEAK": "1", "TFMEMWATCH_SAMPLE_SECONDS": "0.04",
                "BIND": "127.0.0.1:%d" % port, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}  # fmt: skip
     words = [sys.executable, *(word.format(port=port) for word in command)]
     asked = iter(range(10**6))

@@ -119,11 +119,21 @@ def test_a_worker_that_leaves_takes_what_was_alive_along(folder, slot):
     assert together(folder) == {("tfmemwatch_retraces_total", ""): 3}
 
 
-def test_a_folder_that_is_emptied_is_filled_again(folder, slot):
+def test_what_only_earlier_workers_counted_stays_counted(folder, slot):
+    """A line that is not reached again does not take its count along."""
+    one = slot()
+    one.write(families(retraces_total=3))
+    one._lock.give_back()
+    slot().write(families(compiles_total=1))
+    assert together(folder) == {("tfmemwatch_retraces_total", ""): 3, ("tfmemwatch_compiles_total", ""): 1}
+
+
+@pytest.mark.parametrize("what", ["*", "*.db"])
+def test_a_folder_that_is_emptied_is_filled_again(folder, slot, what):
     """Some programs wipe it when they start, in each of their workers."""
     one, two = slot(), slot()
     one.write(families(retraces_total=3))
-    for path in Path(folder).iterdir():
+    for path in list(Path(folder).glob(what)):
         path.unlink()
     two.write(families(retraces_total=4))
     one.write(families(retraces_total=3))
@@ -196,6 +206,36 @@ def test_workers_share_one_port(folder, monkeypatch):
             one.wait()
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_is_a_worker_of_its_own(folder, monkeypatch):
+    """It takes a slot when it looks, leaves its parent's alone, and is swept when it has ended."""
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", folder)
+    watch = tfmemwatch.install(sample_seconds=3600)
+    watch.look()
+    done, finish = os.pipe()
+    is_there, tell = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(finish)
+        watch.look()
+        os.write(tell, b".")
+        os.read(done, 1)
+        os._exit(0)
+    os.close(done)
+    os.read(is_there, 1)
+    with_child = together(folder)
+    os.close(finish)
+    os.waitpid(child, 0)
+    watch.look()
+    for end in (is_there, tell):
+        os.close(end)
+    places = [pid for name, pid in with_child if name == "tfmemwatch_resident_bytes"]
+    assert sorted(places) == ["tfmemwatch0", "tfmemwatch1"]
+    assert [pid for name, pid in together(folder) if name == "tfmemwatch_resident_bytes"] == ["tfmemwatch0"]
+    tfmemwatch.uninstall()
+    assert not [name for name, pid in together(folder) if pid]
+
+
 # -- real servers
 
 
@@ -255,7 +295,7 @@ def score(x, boost):
 @app.get("/score/<int:n>")
 def scored(n):
     kept.append(tf.Variable(1.0))
-    score(tf.ones(2), n)
+    score(tf.ones(2), n % 5)
     return str(os.getpid())
 
 @app.get("/metrics")
@@ -286,6 +326,7 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
         for n in range(first, 10**9, 3):
             if stop.is_set():
                 return
+            stop.wait(0.01)  # some hundred requests a second are load enough
             with contextlib.suppress(OSError, http.client.HTTPException):  # of a worker that was killed
                 pids.add(int(read(port, "/score/%d" % n)))
 
@@ -355,8 +396,8 @@ def test_uvicorn_workers_are_added_up(serve, needs):
     port = free_port()
     command = ["-m", "uvicorn", "app:app", "--workers", "2", "--port", str(port), "--log-level", "warning"]
     serve(command, {"app.py": FASTAPI})
-    eventually(lambda: read(port, "/score/0"))
-    for n in range(1, 40):
+    eventually(lambda: count(scrape_at(port), RESIDENT) == 2)  # both are up
+    for n in range(40):
         read(port, "/score/%d" % n)
     shown = eventually(lambda: (lambda shown: shown.get("tfmemwatch_live_variables") == 40 and shown)(scrape_at(port)))
     assert shown["tfmemwatch_variables_made_total"] == 40

@@ -129,6 +129,7 @@ def _other(name: str, help: str, *labels: str, adds: str = "sum") -> Metric:
 
 METRICS: Tuple[Metric, ...] = (
     *map(_metric, ROWS),
+    _other("tfmemwatch_retrace_causes_total", "Why tf.functions were traced again", "function", "argument", "cause", "site"),
     _more("tfmemwatch_tracing_seconds_total", "Time spent in tracing", "trace", "seconds", also="retrace"),
     _more("tfmemwatch_tracing_bytes_total", "What resident memory gained during traces", "trace", "bytes", also="retrace"),
     _more("tfmemwatch_variable_bytes", "Bytes of the variables alive", "variable", "live_bytes"),
@@ -141,6 +142,7 @@ METRICS: Tuple[Metric, ...] = (
     _other("tfmemwatch_model_grown_bytes", "What memory in use gained over the measured calls of the models alive", "model", "method"),
     *map(_gauge, GAUGES),
     _other("tfmemwatch_registered_functions", "Functions registered in TensorFlow's runtime"),
+    _other("tfmemwatch_orphan_functions", "Of these, those whose owner has gone, as counted every ten minutes at most"),
     _other("tfmemwatch_python_blocks", "Small blocks that Python has allocated", adds="worker"),
     _other("tfmemwatch_findings", "Leaks that are open", "kind"),
     _other("tfmemwatch_leaks_found_total", "Leaks found since the start", "kind"),

@@ -20,6 +20,12 @@ class Secret(str):
     def __repr__(self) -> str:
         return "'…'" if self else "''"
 
+    def __str__(self) -> str:
+        return "…" if self else ""
+
+    def __format__(self, how: str) -> str:
+        return format(str(self), how)
+
 
 class Config(NamedTuple):
     """How the watch behaves; frozen once it runs, but for the level."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import socket
 import sys
@@ -11,7 +12,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, List, Optional
 
-from . import fork, guard
+from . import fork, guard, tfapi
 from .errors import ConfigError
 from .monitor import Watch
 from .outputs import last
@@ -23,6 +24,8 @@ from .patch import no_longer, on_import
 if TYPE_CHECKING:
     from .outputs.server import Server
 
+_ORPHANS_SECONDS = 600.0  # between two counts of functions without an owner
+_MANY_FUNCTIONS = 50  # more or fewer than at the last count make another one worth while
 _FRESH_SECONDS = 1.0  # scrapes within this share one reading
 _CLIENT = "prometheus_client"
 
@@ -43,6 +46,7 @@ class Export:
         )
         self._collector = Collector(self.families)
         self._registered: Optional[Registered] = None
+        self._registering = threading.Lock()
         self._hook: Any = None
         self._server: Optional[Server] = None
         self._folder = folder_of() if config.metrics else ""
@@ -93,7 +97,21 @@ class Export:
     def _forget(self) -> None:
         self._lock = threading.Lock()
         self._latest: List[Family] = []
+        self._orphans: Optional[int] = None
+        self._functions = 0  # in TensorFlow's runtime, when orphans were counted last
+        self._orphans_at = -math.inf
         self._read_at: Optional[float] = None
+
+    def _count_orphans(self) -> None:
+        """Now and then, and only where the runtime's functions have changed in number: it is a look at the heap."""
+        now = self._clock()
+        if now < self._orphans_at or not self._watch.config.evidence:
+            return
+        count = tfapi.registered_functions()
+        if count is None or abs(count - self._functions) < _MANY_FUNCTIONS:
+            return
+        self._orphans_at, self._functions = now + _ORPHANS_SECONDS, count
+        self._orphans = self._watch.living().orphans
 
     def start(self) -> None:
         """Export from now on; the program's registry gets its metrics when prometheus_client is there."""
@@ -114,6 +132,7 @@ class Export:
 
     def _looked(self) -> None:
         """After a look: what is written, not asked for."""
+        self._count_orphans()
         if self._slot is None:
             return
         self._slot.write(self.families())
@@ -176,7 +195,7 @@ class Export:
             if self._read_at is None or now - self._read_at >= _FRESH_SECONDS:
                 sample = self._watch.sample(_FRESH_SECONDS if self._read_at is None else 0.05)
                 if sample is not None:
-                    self._latest = self._readings.families(sample)
+                    self._latest = self._readings.families(sample._replace(orphan_functions=self._orphans))
                     self._read_at = now
             return self._latest
         finally:
@@ -190,12 +209,15 @@ class Export:
 
     def _client_imported(self, module: Any = None) -> None:
         """The program uses prometheus_client: its default registry is what its /metrics shows."""
-        if self._registered is not None or not self._watch.is_running:
-            return
+        if not self._registering.acquire(blocking=False):
+            return  # who imports holds the import lock, for which the other one may be waiting
         try:
-            self._registered = Registered(self._collector)
+            if self._registered is None and self._watch.is_running:
+                self._registered = Registered(self._collector)
         except Exception:
             guard.failed("registering the metrics")
+        finally:
+            self._registering.release()
 
     def _in_child(self) -> None:
         """A forked child has no thread that would answer, and the port is its parent's."""

@@ -32,7 +32,8 @@ from .probes import PROBES, datasets, tapes
 from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
-from .sample import Calls, Living, Own, Sample
+from .probes.traces import Traces
+from .sample import Calls, Cause, Living, Own, Sample
 from .sampler import Sampler
 
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
@@ -338,7 +339,7 @@ class Watch:
         ledger = self.ledger
         return Sample(
             tallies=tallies, memory=self.memory(), findings=tuple(self.findings()),
-            session_ages=ledger.ages("session"), calls=self.calls(),
+            session_ages=ledger.ages("session"), calls=self.calls(), causes=self.causes(),
             probes={kind.name: kind.name in up for kind in PROBES}, versions=tfapi.versions(),
             own=Own(
                 self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)
@@ -376,6 +377,11 @@ class Watch:
         except Exception:
             guard.failed("gauges")
             return {}
+
+    def causes(self) -> List[Cause]:
+        """Why functions were traced again, counted."""
+        traces = [probe for probe in self.probes if isinstance(probe, Traces)]
+        return [Cause(*row) for probe in traces for row in probe.reasons.causes()]
 
     def calls(self) -> List[Calls]:
         """How each living model has been called."""

@@ -147,6 +147,18 @@ class Reasons:
         else:
             account.add(found or [Difference("", "nothing")])
 
+    def causes(self) -> List[Tuple[str, str, str, Site, int]]:
+        """Function, argument, cause and line of what made traces anew, and how often; of arguments the name alone."""
+        with self._lock:
+            counts = [
+                (account.function, site, count.differences[0], count.times)
+                for (site, _), account in self._accounts.items()
+                for count in list(account.counts.values())
+                if count.differences
+            ]
+        return [(function, one.path.split("[")[0].split(".")[0], one._replace(path="").said(), site, times)
+                for function, site, one, times in counts]  # fmt: skip
+
     def account(self, site: Site) -> Optional[Account]:
         """The function that was traced most often from a line."""
         self.settle()

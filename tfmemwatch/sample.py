@@ -42,6 +42,16 @@ class Living(NamedTuple):
     orphans: Optional[int] = None  # of them, those whose owner in Python has gone
 
 
+class Cause(NamedTuple):
+    """Why a function was traced again."""
+
+    function: str
+    argument: str
+    cause: str
+    site: Site
+    times: int
+
+
 class Own(NamedTuple):
     """What the watch itself took, and how it is."""
 
@@ -61,8 +71,10 @@ class Sample(NamedTuple):
     findings: Tuple[Finding, ...]
     session_ages: Sequence[Tuple[Site, float]]
     calls: Sequence[Calls]
+    causes: Sequence[Cause]
     probes: Mapping[str, bool]
     versions: Mapping[str, str]
     own: Own
     gauges: Mapping[str, Mapping[str, float]]  # as in `catalog.GAUGES`: by metric, and by the value of its label
     registered_functions: Optional[int] = None  # in TensorFlow's runtime
+    orphan_functions: Optional[int] = None  # of them, those without an owner, as counted last

@@ -620,3 +620,40 @@ def test_everything_is_in_the_report(tf, counts):
     kept = [tf.Variable(1.0) for _ in range(3)]  # reported
     assert len(kept) == 3
     assert "test_counts.py:%d" % counts.line("reported") in tfmemwatch.report()
+
+
+def test_functions_of_the_runtime_are_counted(tf, watch):
+    """A trace registers at least one; where this TensorFlow does not tell, there is no number."""
+    tf.constant(1.0)
+    before = watch.sample().registered_functions
+    if before is None:
+        assert not hasattr(tf.__internal__ if hasattr(tf, "__internal__") else tf, "eager_context")
+        return
+    kept = tf.function(lambda x: x + 1.0)
+    kept(tf.constant(1.0))
+    assert watch.sample().registered_functions > before
+
+
+def test_causes_of_retraces_are_for_export(tf, watch):
+    """The argument by its name, without what it was."""
+    scored = tf.function(lambda x, boost: x * boost)
+    for turn in range(4):
+        scored(tf.constant(1.0), turn + 0.5)
+    found = {(one.argument, one.times) for one in watch.sample().causes}
+    assert ("boost", 3) in found
+    assert not any("0.5" in one.cause or "1.5" in one.cause for one in watch.sample().causes)
+
+
+def test_functions_without_an_owner_are_counted_for_export(tf, watch):
+    """When there are many new ones, and not with every look: it is a look at the whole heap."""
+    tfmemwatch.uninstall()
+    watch = tfmemwatch.install(sample_seconds=3600, log=False)  # with evidence
+    if watch.living().orphans is None:
+        return  # this TensorFlow does not tell whose a function is
+    export = tfmemwatch.api._exports[0]
+    kept = [tf.function(lambda x: x + 1.0).get_concrete_function(tf.constant(1.0)) for _ in range(60)]
+    watch.look()
+    counted, at = export._orphans, export._orphans_at
+    watch.look()
+    assert counted == watch.living().orphans
+    assert (export._orphans_at, len(kept)) == (at, 60)

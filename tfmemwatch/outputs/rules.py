@@ -27,8 +27,7 @@ _AT = "{{ $labels.site }} of {{ $labels.instance }}"
 RECORDING: Sequence[Mapping[str, Any]] = (
     _record("instance:tfmemwatch_resident_bytes:sum", _OF + "(tfmemwatch_resident_bytes)"),
     _record("instance:tfmemwatch_limit_left_bytes:min", "min by (job, instance) (tfmemwatch_limit_left_bytes)"),
-    _record("instance:tfmemwatch_live_traces:sum", _OF + "(tfmemwatch_live_traces)"),
-    _record("instance:tfmemwatch_registered_functions:sum", _OF + "(tfmemwatch_registered_functions)"),
+    _record("instance:tfmemwatch_orphan_functions:sum", _OF + "(tfmemwatch_orphan_functions)"),
     _record("instance:tfmemwatch_own_seconds:rate10m", _OF + "(rate(tfmemwatch_own_seconds_total[10m]))"),
     _record(_RETRACES, "sum by (job, instance, function, site) (rate(tfmemwatch_retraces_total[10m]))"),
     _record(
@@ -69,8 +68,7 @@ ALERTS: Sequence[Mapping[str, Any]] = (
     ),
     _alert(
         "TfmemwatchOrphanFunctions",
-        "delta(instance:tfmemwatch_registered_functions:sum[1h]) > 100"
-        " and delta(instance:tfmemwatch_live_traces:sum[1h]) < 10",
+        "delta(instance:tfmemwatch_orphan_functions:sum[1h]) > 100",
         "30m", "warning",
         "{{ $value | humanize }} functions without an owner were registered on {{ $labels.instance }} in an hour",
         "TensorFlow's runtime on {{ $labels.instance }} has ever more functions, and no trace that is alive owns them: "

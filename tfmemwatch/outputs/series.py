@@ -206,6 +206,11 @@ class Readings:
         largest = sorted(oldest.items(), key=lambda row: -row[1])
         return largest[:_MOST_SUSPECTS]
 
+    def _causes(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
+        for one in sample.causes:
+            labels = (plain(one.function), plain(one.argument), plain(one.cause), self._names(one.site))
+            yield labels, float(one.times)
+
     def _calls(self, sample: Sample, field: str) -> Iterable[Tuple[Labels, float]]:
         for calls in sample.calls:
             yield (plain(calls.model), calls.method), float(getattr(calls, field))
@@ -246,7 +251,7 @@ def _one(value: Optional[float]) -> Iterable[Tuple[Labels, float]]:
 
 
 _FINDING_KINDS = tuple(sorted({advice.kind for advice in TABLE.values()}))
-_FOLDED = frozenset(("tfmemwatch_model_calls_total", "tfmemwatch_model_grown_bytes"))
+_FOLDED = frozenset(("tfmemwatch_retrace_causes_total", "tfmemwatch_model_calls_total", "tfmemwatch_model_grown_bytes"))
 
 
 def _gauge(row: Gauge) -> Reader:
@@ -260,9 +265,11 @@ def _gauge(row: Gauge) -> Reader:
 READERS: Dict[str, Reader] = {
     **{row.metric: _gauge(row) for row in GAUGES},
     "tfmemwatch_registered_functions": lambda self, sample: _one(sample.registered_functions),
+    "tfmemwatch_retrace_causes_total": Readings._causes,
     "tfmemwatch_oldest_session_seconds": Readings._oldest_session,
     "tfmemwatch_model_calls_total": lambda self, sample: self._calls(sample, "calls"),
     "tfmemwatch_model_grown_bytes": lambda self, sample: self._calls(sample, "grown_bytes"),
+    "tfmemwatch_orphan_functions": lambda self, sample: _one(sample.orphan_functions),
     "tfmemwatch_python_blocks": lambda self, sample: _one(sample.memory.python_blocks),
     "tfmemwatch_findings": Readings._findings,
     "tfmemwatch_leaks_found_total": lambda self, sample: [((kind,), float(n)) for kind, n in self._found.items()],
