@@ -25,7 +25,7 @@ def test_the_parts_always_sum_to_the_whole(memory, heap, python, found, weights)
     """Also where readings of different moments contradict each other; only two parts may be less than nothing."""
     parts, resident = split(memory, heap, python, found, weights)
     assert sum(parts.values()) == resident
-    assert {name for name, size in parts.items() if size < 0} <= {"untouched", "rest", "anonymous"}
+    assert {name for name, size in parts.items() if size < 0} <= {"untouched", "rest"}
     assert set(parts) == set(account.TITLES)
 
 
@@ -150,9 +150,10 @@ def test_without_proc_what_can_be_read_is_and_the_rest_says_why(tmp_path):
 
 def test_an_account_of_this_process_adds_up():
     """Here, now: the whole is what the kernel says, within two in a hundred."""
-    found = tfmemwatch.owners()
     process = Process()
-    assert found.resident_bytes == pytest.approx(process.resident_bytes(), rel=0.02)
+    resident = process.resident_bytes()
+    found = tfmemwatch.owners()
+    assert found.resident_bytes == pytest.approx(resident, rel=0.02)
     assert sum(found.parts.values()) == found.resident_bytes
     assert abs(found.of("rest")) < 0.02 * found.resident_bytes
     assert "Python objects" in str(found)

@@ -221,5 +221,5 @@ def split(
 def _without_mappings(memory: Memory) -> Resident:
     """What is known without the list of mappings: what is in files, and what is not."""
     resident = memory.resident_bytes or 0
-    in_files = memory.file_bytes or 0
+    in_files = min(resident, memory.file_bytes or 0)
     return Resident(0, 0, in_files, 0, 0, 0, resident - in_files)
