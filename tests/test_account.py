@@ -179,6 +179,9 @@ def test_a_change_stands_beside_each_part_and_small_change_does_not():
 def test_what_is_in_use_comes_before_what_is_kept():
     """Free memory comes and goes by megabytes; a leak is exact."""
     assert of(python=1 * MB, malloc_kept=5 * MB).most(of(python=0, malloc_kept=0))[0] == "python"
+    assert (
+        of(python=2 * MB, python_kept=0, anonymous=9 * MB).most(of(python_kept=MB, anonymous=6.5 * MB))[0] == "python"
+    )
     assert of(python=1000, malloc_kept=5 * MB).most(of(python=0, malloc_kept=0))[0] == "malloc_kept"
 
 
