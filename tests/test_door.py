@@ -141,3 +141,34 @@ def test_a_process_without_a_door_is_told_so(tmp_path):
     assert code == 2 and "does not answer" in text
     assert told("owners", "--door", str(tmp_path))[2].startswith("tfmemwatch: name the process with --pid")
     assert "TFMEMWATCH_DOOR" in told("owners")[2]
+
+
+FORKING = """
+import os, sys, time, tfmemwatch
+from tfmemwatch import door
+tfmemwatch.install(door=sys.argv[1], sample_seconds=0.05)
+child = os.fork()
+if not child:
+    sys.stdin.read()
+    tfmemwatch.uninstall()
+    os._exit(0)
+print(os.getpid(), child, flush=True)
+os.waitpid(child, 0)
+print(*sorted(os.listdir(sys.argv[1])), flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_has_a_door_of_its_own(tmp_path):
+    """Both answer under their own number; the child's goes with it, the parent's stays."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", FORKING, str(tmp_path)], env=dict(os.environ, PYTHONPATH=TREE),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    parent, child = map(int, running.stdout.readline().split())
+    assert "Python objects" in door.ask(str(tmp_path), parent, {"what": "owners"}, 30)["answer"]
+    while child not in door.open_doors(str(tmp_path)):
+        assert running.poll() is None
+    assert "Python objects" in door.ask(str(tmp_path), child, {"what": "owners"}, 30)["answer"]
+    rest, _ = running.communicate()
+    assert rest.decode().split() == ["tfmemwatch-%d.sock" % parent]

@@ -79,6 +79,9 @@ class Account(NamedTuple):
         for name, holder, size in _ASIDE:
             things = self.things.get(name, 0) - earlier.things.get(name, 0)
             grown[holder] = grown.get(holder, 0) - size * max(0, things)
+        # Of an arena of Python that is half filled, the rest is told by what is not resident: a guess, up to an arena.
+        traded = min(_ARENA_BYTES, max(0, -grown.get("python_kept", 0)))
+        grown["anonymous"] = grown.get("anonymous", 0) - traded
         kept = max((name for name in _FREE), key=lambda name: grown.get(name, 0))
         held = max((name for name in grown if name not in _FREE), key=lambda name: grown[name])
         # What is free comes and goes by megabytes; what is in use is known exactly.
@@ -111,6 +114,7 @@ _ASIDE = (
     ("variables", "malloc", 2600), ("variables", "python", 1300),
     ("tensors", "malloc", 700), ("tensors", "python", 350),
 )  # fmt: skip
+_ARENA_BYTES = 1 << 20
 _FREE = ("malloc_kept", "python_kept")
 _LEAST_SHARE = 0.05
 _LEAST_SHOWN = 50000
@@ -221,5 +225,5 @@ def split(
 def _without_mappings(memory: Memory) -> Resident:
     """What is known without the list of mappings: what is in files, and what is not."""
     resident = memory.resident_bytes or 0
-    in_files = memory.file_bytes or 0
+    in_files = min(resident, memory.file_bytes or 0)
     return Resident(0, 0, in_files, 0, 0, 0, resident - in_files)

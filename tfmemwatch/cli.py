@@ -180,4 +180,4 @@ def _print_settings(settings: Dict[str, object]) -> None:
     print("\nSettings (argument of install(), or TFMEMWATCH_… variable)")
     for name in ENVIRONMENT:
         value = settings[name]
-        print("  %-15s %s" % (name, value if value != () else "all" if name == "probes" else "none"))
+        print("  %-15s %s" % (name, value if value not in ((), "") else "all" if name == "probes" else "none"))

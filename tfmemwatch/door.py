@@ -44,11 +44,12 @@ class Door:
         listening = None
         try:
             listening = socket.socket(getattr(socket, "AF_UNIX"), socket.SOCK_STREAM)  # noqa: B009 - not everywhere
-            _remove(path)  # of a process that had this number before
-            listening.bind(path)
-            os.chmod(path, 0o600)
+            _remove(path + ".new")
+            listening.bind(path + ".new")
+            os.chmod(path + ".new", 0o600)
             listening.listen(_MOST_CALLERS)
             listening.setblocking(False)
+            os.rename(path + ".new", path)  # who sees it can call; one of a process that had this number before goes
         except (OSError, AttributeError) as error:
             self.off = "no door at %s: %s" % (path, error)
             guard.logger.warning("tfmemwatch opens %s", self.off)

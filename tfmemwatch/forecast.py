@@ -29,9 +29,10 @@ class Outlook(NamedTuple):
     label: str = ""  # of the limit, in a metric
 
     def __str__(self) -> str:
-        within = "%s – %s" % (span_of(self.soonest_seconds), span_of(self.latest_seconds))
+        soonest, latest = span_of(self.soonest_seconds), span_of(self.latest_seconds)
+        within = " (%s – %s)" % (soonest, latest) if soonest != latest else ""
         of = "%s of %s" % (self.limit, limit_of(self.limit_bytes))
-        return "at this rate the %s is reached in %s (%s)" % (of, span_of(self.seconds), within)
+        return "at this rate the %s is reached in %s%s" % (of, span_of(self.seconds), within)
 
 
 class Slope(NamedTuple):
@@ -181,6 +182,9 @@ def span_of(seconds: float) -> str:
     minutes = seconds / 60
     if seconds < 90:
         return "%d s" % round(seconds)
+    if minutes < 10:
+        whole, rest = divmod(int(round(seconds / 10) * 10), 60)
+        return "%d min %d s" % (whole, rest) if rest else "%d min" % whole
     if minutes < 90:
         return "%d min" % round(minutes)
     if minutes < 48 * 60:

@@ -260,7 +260,7 @@ class Watch:
             if self.scene.rank:
                 now = self._looks * self.config.sample_seconds
                 self._looks += 1
-                self.horizon.look(time.monotonic(), self.memory(), len(sys.modules))
+                self._look_ahead()
                 self.tell(self._examiner.look(now))
                 self.tell(self.expectations.look(self._tell_gone))
             else:
@@ -269,6 +269,12 @@ class Watch:
     def _tell_gone(self, one: Expectation) -> None:
         if self.config.log:
             guard.logger.info("%s: the %s has gone, after %.1f s", one.what, one.kind, time.monotonic() - one.since)
+
+    def _look_ahead(self) -> None:
+        try:
+            self.horizon.look(time.monotonic(), self.memory(), len(sys.modules))
+        except Exception:
+            guard.failed("limits")
 
     def tell(self, news: List[Finding]) -> None:
         """Say it in the log, and to whoever wants to hear."""

@@ -74,6 +74,7 @@ def leak(owner, size, calls):
 
 
 def main(owner, calls, sizes):
+    tf.compat.v1.enable_v2_behavior()
     assert tf.reduce_sum(tf.Variable(tf.ones([10])) * 2.0).numpy() == 20.0  # the runtime has started
     for size in sizes:
         leak(owner, size, 20)
