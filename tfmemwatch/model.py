@@ -73,6 +73,7 @@ class Finding(NamedTuple):
     why: str = ""  # what differs from time to time
     examples: Tuple[str, ...] = ()  # of that, as it was the last time
     suggestion: str = ""  # code for the user's own function
+    known: str = ""  # the issue in which others met it
 
     @property
     def story(self) -> Tuple[str, Site]:
@@ -91,6 +92,8 @@ class Finding(NamedTuple):
         if self.why:
             text += self.why + ". "
         text += self.cure
+        if self.known:
+            text += " " + self.known
         if len(self.stack) > 1:
             text += " Called by %s." % " ← ".join(site.short for site in self.stack[1:])
         if self.verdict != "leak":

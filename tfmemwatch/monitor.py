@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 import threading
 import time
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import fork, guard, tfapi
+from . import fork, guard, known, tfapi
 from .config import Config, checked
 from .errors import Unavailable
 from .examiner import Examiner
@@ -257,7 +258,10 @@ class Watch:
         try:
             for probe in self.probes:
                 finding = probe.explained(finding)
-            return self._held(finding)
+            finding = self._held(finding)
+            line = linecache.getline(finding.site.file, finding.site.line)
+            text = " ".join((finding.cause, finding.why, line))
+            return finding._replace(known=known.said(finding.kind, text, tfapi.version()))
         except Exception:
             guard.failed("explaining %s" % finding.kind)
         return finding

@@ -6,6 +6,7 @@ Each thing is named once, with every place it has lived; the first that exists w
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from types import MethodType
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -201,6 +202,12 @@ def versions() -> Dict[str, str]:
         if version is not None:
             found[name] = str(version)
     return found
+
+
+def version() -> Optional[Tuple[int, int]]:
+    """The version, for what is known of versions: never for what to do."""
+    found = re.match(r"(\d+)\.(\d+)", versions().get("tensorflow", ""))
+    return (int(found.group(1)), int(found.group(2))) if found else None
 
 
 def calls_since_trace(manager: Any, function: Any) -> int:

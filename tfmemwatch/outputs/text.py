@@ -45,6 +45,8 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
             lines.append("      called by %s" % " ← ".join(site.short for site in finding.stack[1:]))
         lines.append("      → %s" % finding.cure)
         lines += ["          " + line for line in finding.suggestion.splitlines()]
+        if finding.known:
+            lines.append("      %s" % finding.known)
     return lines
 
 
