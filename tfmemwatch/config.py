@@ -21,6 +21,9 @@ class Config(NamedTuple):
     without: Tuple[str, ...] = ()  # all but these probes
     evidence: bool = True  # whether memory that nothing explains may be looked into, briefly and bounded
     collect: bool = True  # whether one garbage collection may be forced before a warning
+    max_traces: int = 0  # of one tf.function before it is told; 0 is without end
+    over_budget: str = "warn"  # what then: warn, or raise LeakFound in the call that traces (for tests)
+    evict: Tuple[str, ...] = ()  # tf.functions, by name, of which no more than max_traces are kept
     values: bool = False  # whether values of Python arguments may be told, in at most 80 characters each
     log: bool = True  # whether findings are logged as warnings
     max_sites: int = 1000  # lines remembered for each kind of thing; the rest is counted as one
@@ -82,6 +85,10 @@ KINDS: Dict[str, _Kind] = {
     "without": _NAMES,
     "evidence": _TRUTH,
     "collect": _TRUTH,
+    "max_traces": _Kind(int, lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+                        "a whole number, 0 for no end"),
+    "over_budget": _Kind(_level, lambda value: value in ("warn", "raise"), "warn or raise"),
+    "evict": _Kind(_names, _is_names, "a list of names of tf.functions"),
     "values": _TRUTH,
     "log": _TRUTH,
     "max_sites": _Kind(int, lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
@@ -114,7 +121,7 @@ def checked(name: str, value: Any, spoken: str) -> Any:
     kind = KINDS[name]
     if not kind.good(value):
         raise ConfigError("%s is %r; it must be %s" % (spoken, value, kind.allowed))
-    return tuple(value) if kind is _NAMES else value
+    return tuple(value) if kind.good is _is_names else value
 
 
 def _from_environment(environ: Mapping[str, str]) -> Dict[str, Any]:

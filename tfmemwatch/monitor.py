@@ -55,7 +55,7 @@ class Watch:
         self.level = config.level
         self.process = Process()
         self.ledger = Ledger(config.max_sites)
-        self.scene = Scene(self.ledger, self.process, config.level, config.values)
+        self.scene = Scene(self.ledger, self.process, config.level, config)
         self.probes: List[Probe] = []
         self.off: Dict[str, str] = {}
         self.operations = Operations(self.scene)
@@ -205,8 +205,17 @@ class Watch:
                 self._looks += 1
                 self.tell(self._examiner.look(now))
                 self.tell(self.expectations.look(self._tell_gone))
+                self.tell(self.news())
             else:
                 self.ledger.read()  # what was born before still dies, and its deaths must not pile up
+
+    def news(self) -> List[Finding]:
+        """What the probes have to say by themselves, each once."""
+        try:
+            return [self.explained(finding) for probe in self.probes for finding in probe.news()]
+        except Exception:
+            guard.failed("news")
+            return []
 
     def _tell_gone(self, one: Expectation) -> None:
         if self.config.log:

@@ -24,11 +24,12 @@ _MOST_KEPT = 128  # signatures of one function, for what is to be written instea
 class History:
     """The traces of one function that are remembered."""
 
-    __slots__ = ("asked", "count", "earlier", "first", "function")
+    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told")
 
     def __init__(self, function: Traced) -> None:
         self.count = 0  # of traces there have been
         self.function = function
+        self.is_told = False  # that there have been too many
         self.first: Optional[Signature] = None
         self.earlier: Deque[Signature] = deque(maxlen=_MOST_EARLIER)
         self.asked: OrderedDict[Hashable, Signature] = OrderedDict()  # for, in the order of their traces
@@ -154,6 +155,20 @@ class Reasons:
             found = [account for (at, _), account in self._accounts.items() if at == site]
         return max(found, key=lambda account: account.traces, default=None)
 
+    def together(self, history: History) -> Account:
+        """Why one function was traced, from whatever line."""
+        self.settle()
+        with self._lock:
+            found = [account for account in self._accounts.values() if account.history is history]
+        whole = Account(found[0].function if found else history.function.name, history)
+        for account in found:
+            whole.traces += account.traces
+            whole.other += account.other
+            for key, count in account.counts.items():
+                same = whole.counts.setdefault(key, Count(count.differences))
+                same.times += count.times
+        return whole
+
 
 def why(account: Account, most: int = 4) -> Why:
     """«57 traces of `step`: `lr` a new Python float each time (55), `x` a new batch size (2)»."""
@@ -173,7 +188,8 @@ def why(account: Account, most: int = 4) -> Why:
         parts.append("other reasons (%d)" % rest)
     examples = [one.example for count in told for one in count.differences[:3]]
     return Why(
-        "%d traces of `%s`: %s" % (account.traces, account.function, ", ".join(parts)),
+        "%d trace%s of `%s`: %s"
+        % (account.traces, "" if account.traces == 1 else "s", account.function, ", ".join(parts)),
         tuple(dict.fromkeys(filter(None, examples))),
     )
 

@@ -262,6 +262,22 @@ def traced(function: Any) -> Traced:
     )  # fmt: skip
 
 
+def evict(function: Any, most: int) -> int:
+    """Drop the oldest traces of a tf.function but so many; how many went. None where its cache can't be emptied so.
+
+    To be called by the thread that traces it, which has its lock.
+    """
+    inner = [getattr(function, "%svariable_creation_fn" % name, None) for name in ("_", "_no_")]
+    gone = 0
+    for owner in (function, *inner):
+        cache: Any = getattr(owner, "_function_cache", None)
+        known = getattr(cache, "_primary", None)
+        if known is not None and hasattr(cache, "delete"):
+            for context, kind in list(known)[: max(0, len(known) - most)]:
+                gone += bool(cache.delete(context=context, function_type=kind))
+    return gone
+
+
 def is_compiled(function: str) -> bool:
     """Whether a function of the runtime is compiled by XLA, for each shape that it is called with."""
     if not has("context"):

@@ -7,7 +7,8 @@ from typing import List, Mapping, Optional, Sequence, Tuple
 from ..balance import Verdict
 from ..catalog import BY_KIND
 from ..memory import Memory
-from ..model import Finding, Key, Tally, count_of, pace_of, size_of
+from ..model import Finding, Key, Tally, count_of, pace_of, since_of, size_of
+from ..trail import plot
 
 _MOST_LINES = 8
 _MADE = frozenset(BY_KIND) - {"trace", "retrace", "session_closed", "writer_closed"}  # told elsewhere
@@ -53,7 +54,10 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
 def _amount(finding: Finding) -> str:
     grown = "+%s%s" % (count_of(finding.grown), pace_of(finding.rate, finding.per)) if finding.grown else "growing"
     kept = ", %s kept" % size_of(finding.bytes) if finding.bytes else ""
-    return grown + kept + (", held by " + finding.holder if finding.holder else "")
+    since = " " + since_of(finding.since, finding.per) if finding.grown and finding.since else ""
+    went = plot(finding.trail)
+    held = ", held by " + finding.holder if finding.holder else ""
+    return grown + since + kept + held + ("  " + went if went else "")
 
 
 def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
