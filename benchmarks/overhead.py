@@ -305,7 +305,14 @@ def keras_cases() -> List[Case]:
 
 def own_rows(quick: bool) -> List[Row]:
     """What is there only with the watch: the thread, a step, a series, a window of evidence."""
-    return [*sampler_rows(1.5 if quick else 4.0), *step_rows(), ledger_row(), *series_rows(), *window_rows()]
+    return [
+        *sampler_rows(1.5 if quick else 4.0),
+        *step_rows(),
+        ledger_row(),
+        *series_rows(),
+        *memory_rows(),
+        *window_rows(),
+    ]
 
 
 def fill(ledger: Ledger, sites: int) -> List[Any]:
@@ -381,6 +388,26 @@ def series_rows() -> List[Row]:
 
         rows.append(Row("Series.update, rising, %s" % name, None, best_us(update, 1000), most_us=1.0))
     return rows
+
+
+def memory_rows() -> List[Row]:
+    """What is read of memory: at each look, at each end of a block, and only when it is asked for."""
+    watch = tfmemwatch.install(sample_seconds=NEVER_SECONDS)
+    try:
+        numbers = itertools.count()
+
+        def look() -> None:
+            watch.horizon.look(5.0 * next(numbers), watch.memory(), 0)
+
+        tallies = watch.read()
+        return [
+            Row("memory of a look", None, best_us(watch.memory, 200), most_us=100.0),
+            Row("limits and the trend of a look", None, best_us(look, 50), most_us=2000.0),
+            Row("owners of memory, at once", None, best_us(lambda: watch.light_account(tallies), 20)),
+            Row("owners of memory, on request", None, best_us(watch.account, 1, 3)),
+        ]
+    finally:
+        tfmemwatch.uninstall()
 
 
 def window_rows() -> List[Row]:

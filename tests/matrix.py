@@ -134,6 +134,8 @@ def requirements(env: str) -> List[str]:
     setup.read(TREE / "setup.cfg", encoding="utf-8")
     extra = "lint" if env == "lint" else "test"
     own = setup["options"]["install_requires"] + setup["options.extras_require"][extra]
+    if env != "lint" and env == newest():
+        own += setup["options.extras_require"]["servers"]
     return TENSORFLOW.get(env.split("-")[0], []) + own.strip().splitlines()
 
 

@@ -217,8 +217,8 @@ def test_what_the_watch_itself_holds_is_not_told():
 
     ledger = Ledger()
     ledger.read()
-    assert census.is_ours(ledger._living)
-    assert not census.is_ours(Holder(rows=[[]]).rows)
+    rows = [[]]
+    assert census.not_ours([ledger._living, rows]) == [rows]
 
 
 def test_the_size_of_an_item_is_that_of_its_data():

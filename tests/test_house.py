@@ -32,8 +32,10 @@ def test_every_probe_has_its_rows():
 
 
 def test_the_readme_has_the_catalogue():
-    """The table of what is counted is the catalogue's own: `catalog.table()` prints it."""
-    assert catalog.table() in (TREE / "README.md").read_text(encoding="utf-8")
+    """The tables of what is counted and exported are the catalogue's own: its `table()` and `metrics_table()`."""
+    readme = (TREE / "README.md").read_text(encoding="utf-8")
+    assert catalog.table() in readme
+    assert catalog.metrics_table() in readme
 
 
 def test_imports_point_down_the_pipeline(needs):

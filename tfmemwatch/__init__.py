@@ -14,20 +14,35 @@ __version__ = "0.1.0"
 
 _HOME = {
     "install": "api", "uninstall": "api", "watch": "api", "findings": "api", "report": "api", "snapshot": "api",
-    "set_level": "api", "current": "api",
-    "expect_dead": "api",
+    "set_level": "api", "current": "api", "owners": "api", "remedies": "api", "expect_dead": "api", "port": "api",
+    "Account": "account", "Trial": "remedy",
     "Finding": "model", "Site": "model", "Snapshot": "moment", "Block": "block", "Watch": "monitor",
     "TfmemwatchError": "errors", "ConfigError": "errors", "Unavailable": "errors", "LeakFound": "errors",
 }  # fmt: skip
 __all__ = ["__version__", *_HOME]
 
 if _t.TYPE_CHECKING:
-    from .api import current, expect_dead, findings, install, report, set_level, snapshot, uninstall, watch
+    from .account import Account
+    from .api import (
+        current,
+        expect_dead,
+        findings,
+        install,
+        owners,
+        port,
+        remedies,
+        report,
+        set_level,
+        snapshot,
+        uninstall,
+        watch,
+    )  # fmt: skip
     from .block import Block
     from .errors import ConfigError, LeakFound, TfmemwatchError, Unavailable
     from .model import Finding, Site
     from .moment import Snapshot
     from .monitor import Watch
+    from .remedy import Trial
 
 
 def __getattr__(name: str) -> _t.Any:

@@ -8,6 +8,7 @@ import inspect
 import time
 from typing import Any, Callable, Dict, List, Optional
 
+from .account import Account
 from .errors import LeakFound
 from .examiner import Examiner
 from .growth import COUNT_STEPS
@@ -37,8 +38,9 @@ COUNTED = {
 class Block:
     """Counts what a piece of the program makes and leaves; with `step()`, judges growth for each step exactly."""
 
-    def __init__(self, name: str, watch: Callable[[], Watch]) -> None:
+    def __init__(self, name: str, watch: Callable[[], Watch], owners: bool = False) -> None:
         self.name = name
+        self._owners = owners
         self._find_watch = watch
         self._watch: Optional[Watch] = None
         self._is_own = False
@@ -57,6 +59,8 @@ class Block:
         self._before: Dict[Key, Tally] = watch.read()
         self._after: Dict[Key, Tally] = {}
         self._examiner.begin(self._before)
+        self._account_before = self._account(self._before)
+        self._account_after: Optional[Account] = None
         self._began = time.monotonic()
         self._seconds: Optional[float] = None
         return self
@@ -71,6 +75,7 @@ class Block:
             gc.collect()
         self._after = watch.read()
         self._after_memory = watch.memory()
+        self._account_after = self._account(self._after)
         if self._is_own:
             watch.stop()
 
@@ -86,14 +91,14 @@ class Block:
 
             @functools.wraps(function)
             async def watched_coroutine(*args: Any, **kwargs: Any) -> Any:
-                with Block(self.name, self._find_watch):
+                with Block(self.name, self._find_watch, self._owners):
                     return await function(*args, **kwargs)
 
             return watched_coroutine
 
         @functools.wraps(function)
         def watched(*args: Any, **kwargs: Any) -> Any:
-            with Block(self.name, self._find_watch):
+            with Block(self.name, self._find_watch, self._owners):
                 return function(*args, **kwargs)
 
         return watched
@@ -135,7 +140,12 @@ class Block:
         )
         memory = self._after_memory if self._after else watch.memory()
         return text.render(title, self.findings, self._before, after, (self._memory, memory), watch.off,
-                           self._examiner.verdict)  # fmt: skip
+                           self._examiner.verdict, (self._account_before, self._account_after or self._account(after)),
+                           text.future(None, watch.outlook()))  # fmt: skip
+
+    def _account(self, tallies: Dict[Key, Tally]) -> Account:
+        watch = self._running()
+        return watch.account() if self._owners else watch.light_account(tallies)
 
     def assert_clean(self, **allowances: int) -> None:
         """LeakFound if something leaks, or more was left behind than is allowed: `assert_clean(variables=4)`."""

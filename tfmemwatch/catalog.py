@@ -1,4 +1,4 @@
-"""Everything that is counted, one row each: what reports, the README's table and `doctor` read."""
+"""Everything that is counted, one row each: what reports, metrics, dashboards, the README's tables and `doctor` read."""
 
 from __future__ import annotations
 
@@ -59,10 +59,127 @@ ROWS: Tuple[Row, ...] = (
 )  # fmt: skip
 
 
+class Gauge(NamedTuple):
+    """One level that is read and not counted: `Watch.gauges()` has it, by the value of its label."""
+
+    metric: str
+    label: str  # by which it is told apart; empty where it is one number
+    help: str
+
+
+GAUGES: Tuple[Gauge, ...] = (
+    Gauge("tfmemwatch_resident_bytes", "", "Resident memory"),
+    Gauge("tfmemwatch_memory_bytes", "owner", "Resident memory by owner; the parts sum to it"),
+    Gauge("tfmemwatch_limit_bytes", "limit", "Limits of the container, the process and the machine"),
+    Gauge("tfmemwatch_limit_left_bytes", "limit", "What is left below each limit"),
+    Gauge(
+        "tfmemwatch_limit_seconds",
+        "limit",
+        "Seconds until the limit is reached at the present rate; absent while nothing grows",
+    ),
+    Gauge("tfmemwatch_device_bytes", "device", "Bytes in use on each device with an allocator of its own"),
+)
+
+
+class Metric(NamedTuple):
+    """What is exported under one name. `adds` says what the workers of one program make together."""
+
+    name: str
+    type: str  # "counter" or "gauge"
+    help: str
+    labels: Tuple[str, ...]
+    adds: str  # "sum"; "max"; "worker": each worker by itself
+    kinds: Tuple[str, ...] = ()  # of the ledger, whose `field` it is by line; none where something else is read
+    field: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The unit that the name ends in, or nothing."""
+        word = self.name[: -len("_total")] if self.name.endswith("_total") else self.name
+        word = word.rsplit("_", 1)[-1]
+        return word if word in ("bytes", "seconds") else ""
+
+
+_NAMED = frozenset(("trace", "retrace", "function", "function_graph", "dataset_graph"))  # the note is the function
+
+
+def _labels(kind: str) -> Tuple[str, ...]:
+    return ("function", "site") if kind in _NAMED else ("site",)
+
+
+def _metric(row: Row) -> Metric:
+    kind = "counter" if row.reading == "born" else "gauge"
+    return Metric(row.metric, kind, row.help, _labels(row.kind), "sum", (row.kind,), row.reading)
+
+
+def _more(name: str, help: str, kind: str, field: str, *, also: str = "") -> Metric:
+    """Another number of what the ledger counts already."""
+    kinds = (kind, also) if also else (kind,)
+    return Metric(name, "counter" if name.endswith("_total") else "gauge", help, _labels(kind), "sum", kinds, field)
+
+
+def _gauge(row: Gauge) -> Metric:
+    adds = "max" if row.metric == "tfmemwatch_limit_bytes" else "worker"
+    return Metric(row.metric, "gauge", row.help, (row.label,) if row.label else (), adds)
+
+
+def _other(name: str, help: str, *labels: str, adds: str = "sum") -> Metric:
+    return Metric(name, "counter" if name.endswith("_total") else "gauge", help, labels, adds)
+
+
+METRICS: Tuple[Metric, ...] = (
+    *map(_metric, ROWS),
+    _more("tfmemwatch_tracing_seconds_total", "Time spent in tracing", "trace", "seconds", also="retrace"),
+    _more("tfmemwatch_tracing_bytes_total", "What resident memory gained during traces", "trace", "bytes", also="retrace"),
+    _more("tfmemwatch_variable_bytes", "Bytes of the variables alive", "variable", "live_bytes"),
+    _more("tfmemwatch_variables_made_total", "Variables made", "variable", "born"),
+    _more("tfmemwatch_sessions_opened_total", "Sessions opened", "session", "born"),
+    _more("tfmemwatch_graphs_made_total", "Graphs made", "graph", "born"),
+    _more("tfmemwatch_models_made_total", "Keras models made", "model", "born"),
+    _other("tfmemwatch_oldest_session_seconds", "Age of the oldest open session", "site", adds="max"),
+    _other("tfmemwatch_model_calls_total", "Outermost calls of the models alive", "model", "method"),
+    _other("tfmemwatch_model_grown_bytes", "What resident memory gained over the measured calls of the models alive", "model", "method"),
+    *map(_gauge, GAUGES),
+    _other("tfmemwatch_registered_functions", "Functions registered in TensorFlow's runtime"),
+    _other("tfmemwatch_python_blocks", "Small blocks that Python has allocated", adds="worker"),
+    _other("tfmemwatch_findings", "Leaks that are open", "kind"),
+    _other("tfmemwatch_leaks_found_total", "Leaks found since the start", "kind"),
+    _other("tfmemwatch_suspect_info", "A leak that is open: its line, cause and cure", "kind", "site", "cause", "cure", adds="max"),
+    _other("tfmemwatch_suspect_growth", "How much more there is of what leaks than when it began", "kind", "site"),
+    _other("tfmemwatch_suspect_growth_per_hour", "How much more of what leaks there is in an hour", "kind", "site"),
+    _other("tfmemwatch_suspect_bytes", "What an open leak has kept so far, as far as known", "kind", "site"),
+    _other("tfmemwatch_probe_up", "Whether a probe watches", "probe", adds="worker"),
+    _other("tfmemwatch_own_seconds_total", "Processor time of the thread that looks"),
+    _other("tfmemwatch_own_bytes", "What the watch's own tables hold, an estimate"),
+    _other("tfmemwatch_looks_total", "Looks at all counts"),
+    _other("tfmemwatch_last_look_timestamp_seconds", "When the watch looked last, in Unix time", adds="worker"),
+    _other("tfmemwatch_folded_events_total", "Events counted under other lines since a table was full"),
+    _other("tfmemwatch_folded_labels", "Lines and functions that are exported under other", "metric", adds="max"),
+    _other("tfmemwatch_failures_total", "Times that a part of the watch itself failed", "part"),
+    _other("tfmemwatch_build_info", "What runs here", "version", "tensorflow", "keras", "python", "allocator", adds="max"),
+    _other("tfmemwatch_task_info", "The task of TF_CONFIG", "task_type", "task_index", adds="worker"),
+)  # fmt: skip
+BY_NAME: Dict[str, Metric] = {metric.name: metric for metric in METRICS}
+_ADDED = {"sum": "summed", "max": "the largest", "worker": "by worker"}
+
+
 def table() -> str:
-    """The rows as a table for the README."""
+    """What is counted, as a table for the README."""
     lines = ["| metric | what it counts | probe |", "| --- | --- | --- |"]
     lines += ["| `%s` | %s | %s |" % (row.metric, row.help, row.probe) for row in ROWS]
+    lines += ["| `%s%s` | %s | memory |" % (row.metric, row.label and "{%s}" % row.label, row.help) for row in GAUGES]
+    return "\n".join(lines)
+
+
+def metrics_table() -> str:
+    """What else is exported, and how each metric adds up over workers, as a table for the README."""
+    counted = {row.metric for row in ROWS} | {gauge.metric for gauge in GAUGES}
+    lines = ["| metric | labels | what it says | over workers |", "| --- | --- | --- | --- |"]
+    lines += [
+        "| `%s` | %s | %s | %s |" % (metric.name, ", ".join(metric.labels), metric.help, _ADDED[metric.adds])
+        for metric in METRICS
+        if metric.name not in counted
+    ]
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import chain, compress, islice, starmap, tee
 from operator import not_
 from types import FrameType, FunctionType, ModuleType
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 from weakref import ReferenceType as WeakReference
 
 from .site import PROJECT, classify, file_of, is_project
@@ -47,9 +47,24 @@ def everything(kinds: Set[type]) -> List[Any]:
     return _sifted(gc.get_objects, (), lambda types: map(kinds.__contains__, types))
 
 
+def finished() -> List[Any]:
+    """All that the collector knows, but frames, and tuples that may be unfinished; let go of it soon."""
+    return _sifted(gc.get_objects, (), lambda types: map(not_, map(_UNSAFE.__contains__, types)))
+
+
+def count() -> int:
+    """How many objects the collector knows."""
+    with _no_collection():
+        return sum(map(len, starmap(gc.get_objects, ((),))))
+
+
 def referrers(thing: Any) -> List[Any]:
     """What refers to a thing; frames, and tuples that may be unfinished, are left out."""
-    return _sifted(gc.get_referrers, (thing,), lambda types: map(not_, map(_UNSAFE.__contains__, types)))
+    return _sifted(gc.get_referrers, (thing,), _is_safe)
+
+
+def _is_safe(types: Iterator[type]) -> Iterator[Any]:
+    return map(not_, map(_UNSAFE.__contains__, types))
 
 
 _UNSAFE = frozenset((tuple, FrameType))
@@ -172,19 +187,20 @@ def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Any
         return []
     found = [thing for thing in chain(everything(containers()), plain_dicts()) if id(thing) in wanted]
     found.sort(key=lambda thing: -wanted[id(thing)])
-    return [thing for thing in found if not is_ours(thing)][:most]
+    return not_ours(found)[:most]
 
 
-def is_ours(container: Any) -> bool:
-    """Whether it is the watch itself, or the interpreter, that grows."""
-    for referrer in referrers(container):
-        kind = type(referrer)
-        module = getattr(kind, "__module__", "") or ""
-        if module.startswith("tfmemwatch"):
-            return True
-        if kind is dict and any(_is_own(owner) for owner in referrers(referrer)[:20]):
-            return True
-    return False
+def not_ours(things: List[Any]) -> List[Any]:
+    """Those that are not the watch's own. All are asked about at once: each look at the heap stops the program."""
+    holders = _sifted(gc.get_referrers, tuple(things), _is_safe)
+    dicts = [holder for holder in holders if type(holder) is dict]
+    owners = _sifted(gc.get_referrers, tuple(dicts), _is_safe) if dicts else []
+    own = [holder for holder in holders if _is_own(holder)]
+    known = {id(one) for one in dicts}
+    ours = {id(part) for owner in owners if _is_own(owner) for part in gc.get_referents(owner) if id(part) in known}
+    own += [one for one in dicts if id(one) in ours]
+    held = {id(part) for holder in own for part in gc.get_referents(holder)}
+    return [thing for thing in things if id(thing) not in held]
 
 
 def _is_own(owner: Any) -> bool:
@@ -287,39 +303,73 @@ def _size(thing: Any) -> float:
         if count is not None:
             return float(count() * max(1, thing.dtype.size))
         nbytes = getattr(thing, "nbytes", None)
-        return float(nbytes if isinstance(nbytes, int) else sys.getsizeof(thing, 64))
+        if isinstance(nbytes, int):
+            return float(nbytes)
+        if hasattr(thing, "SerializeToString"):  # a protocol buffer: what it holds is not Python's
+            return float(max(64, 2 * thing.ByteSize()))
+        return float(sys.getsizeof(thing, 64))
     except Exception:
         return 64.0
 
 
-def collection_of(thing: Any, ours: Any, depth: int = 0) -> Any:
+class Above:
+    """What refers to what, as far as it was asked. Each look at the heap stops the program, so there are few.
+
+    Answers are kept in tuples: no question hands those out, so our own do not look like the program's collections.
+    """
+
+    def __init__(self, things: Sequence[Any] = (), most: int = 10) -> None:
+        self._known: Dict[int, Tuple[Any, ...]] = {}
+        self._left = most
+        if things:
+            self._ask(tuple(things))
+            self._ask(tuple(one for found in list(self._known.values()) for one in found if type(one) is dict))
+
+    def _ask(self, things: Tuple[Any, ...]) -> None:
+        """All at once, in one look."""
+        wanted: Dict[int, List[Any]] = {id(thing): [] for thing in things if id(thing) not in self._known}
+        for holder in _sifted(gc.get_referrers, things, _is_safe) if wanted else ():
+            for part in gc.get_referents(holder):
+                if id(part) in wanted and len(wanted[id(part)]) < _MOST_REFERRERS:
+                    wanted[id(part)].append(holder)
+        self._known.update((key, tuple(found)) for key, found in wanted.items())
+
+    def of(self, thing: Any) -> Tuple[Any, ...]:
+        """What refers to a thing; nothing any more when too much was asked."""
+        found = self._known.get(id(thing))
+        if found is None:
+            self._left -= 1
+            if self._left < 0:
+                return ()
+            found = self._known[id(thing)] = tuple(referrers(thing)[:_MOST_REFERRERS])
+        return found
+
+
+def collection_of(thing: Any, above: Above, ours: Any, depth: int = 0) -> Any:
     """The list, dict, set or deque that holds a thing, directly or through what it is part of; None where none does.
 
     `ours` is a list of the caller's own, in which the thing stands as well.
     """
-    objects: List[Any] = []
-    for referrer in referrers(thing)[:_MOST_REFERRERS]:
+    objects: Deque[Any] = deque(maxlen=4)
+    for referrer in above.of(thing):
         if referrer is ours or _is_own(referrer):
             continue
-        if type(referrer) in _KINDS and not _is_namespace(referrer):
-            if len(referrer) >= _LEAST_LENGTH:
-                return referrer
+        if type(referrer) in _KINDS and not _is_namespace(referrer, above) and len(referrer) >= _LEAST_LENGTH:
+            return referrer
+        if type(referrer) in _KINDS or not isinstance(referrer, _PASSED_OVER):
             objects.append(referrer)
-        elif type(referrer) is dict or not isinstance(referrer, _PASSED_OVER):
-            objects.append(referrer)
-    if depth < 3:
-        for owner in objects[:4]:
-            found = collection_of(owner, objects, depth + 1)
-            if found is not None:
-                return found
+    for owner in tuple(objects) if depth < 3 else ():
+        found = collection_of(owner, above, objects, depth + 1)
+        if found is not None:
+            return found
     return None
 
 
-def _is_namespace(owner: Any) -> bool:
+def _is_namespace(owner: Any, above: Above) -> bool:
     """Whether a dict is the attributes of something, not a collection."""
     if type(owner) is not dict:
         return False
-    return "__builtins__" in owner or any(_is_dict_of(one, owner) for one in referrers(owner)[:_MOST_REFERRERS])
+    return "__builtins__" in owner or any(_is_dict_of(one, owner) for one in above.of(owner))
 
 
 def _is_dict_of(thing: Any, attributes: Dict[Any, Any]) -> bool:
@@ -331,22 +381,22 @@ def _is_dict_of(thing: Any, attributes: Dict[Any, Any]) -> bool:
 _MOST_STEPS = 4  # up from a collection to a name
 
 
-def holder_of(container: Any, depth: int = 0) -> Optional[Holder]:
+def holder_of(container: Any, above: Optional[Above] = None, depth: int = 0) -> Optional[Holder]:
     """By what name the program holds a container; None where no name leads to it.
 
     A name of the program's own is better than one inside a library: `Pipe.q` says more than `Queue.queue`.
     """
+    above = above or Above()
     bound = container.maxlen if isinstance(container, deque) else None
     in_library = None
-    above = referrers(container)[:_MOST_REFERRERS]
-    for referrer in above:
-        found = _named_by(referrer, container, bound, depth)
+    for referrer in above.of(container):
+        found = _named_by(referrer, container, bound, above, depth)
         if found is not None and (depth or found.line is not None or is_projects(found.module)):
             return found
         in_library = in_library or found
     if depth:
-        return in_library or _in_frames(container) or _in_collection(above, depth)
-    return _in_frames(container) or _in_collection(above, depth) or in_library or in_defaults(container)
+        return in_library or _in_frames(container) or _in_collection(container, above, depth)
+    return _in_frames(container) or _in_collection(container, above, depth) or in_library or in_defaults(container)
 
 
 def is_projects(module: str) -> bool:
@@ -357,33 +407,43 @@ def is_projects(module: str) -> bool:
     return file != "" and is_project(file)
 
 
-def _in_collection(above: List[Any], depth: int) -> Optional[Holder]:
+def _in_collection(container: Any, above: Above, depth: int) -> Optional[Holder]:
     """A list in a list has the name of the outer one."""
-    for referrer in above if depth < _MOST_STEPS else ():
+    for referrer in above.of(container) if depth < _MOST_STEPS else ():
         if type(referrer) in (list, deque):
-            outer = holder_of(referrer, depth + 1)
+            outer = holder_of(referrer, above, depth + 1)
             if outer is not None:
                 return outer._replace(path=outer.path + "[…]", bound=None)
     return None
 
 
 def _in_frames(container: Any) -> Optional[Holder]:
-    frames = list(sys._current_frames().values())
-    for frame in frames:
-        at: Optional[FrameType] = frame
-        while at is not None:
-            if classify(at.f_code.co_filename) == PROJECT:
-                for name, value in list(at.f_locals.items()):
-                    if value is container and at.f_code.co_name != "<module>":
-                        return Holder((name,), name, at.f_globals.get("__name__", ""), None, None)
-            at = at.f_back
+    for at in frames():
+        for name, value in list(at.f_locals.items()):
+            if value is container:
+                return Holder((name,), name, at.f_globals.get("__name__", ""), None, None)
     return None
 
 
-def _named_by(referrer: Any, container: Any, bound: Optional[int], depth: int) -> Optional[Holder]:
+def frames() -> List[FrameType]:
+    """The functions of the user's that run now, in all threads: since Python 3.11 the collector knows none of them."""
+    found: List[FrameType] = []
+    running = list(sys._current_frames().values())
+    while running:  # it must end empty: this very frame is in it, and would keep itself alive
+        at: Optional[FrameType] = running.pop()
+        while at is not None:
+            if at.f_code.co_name != "<module>" and classify(at.f_code.co_filename) == PROJECT:
+                found.append(at)
+            at = at.f_back
+    return found
+
+
+def _named_by(
+    referrer: Any, container: Any, bound: Optional[int], above: Above, depth: int,
+) -> Optional[Holder]:  # fmt: skip
     kind = type(referrer)
     if kind is dict:
-        return _in_dict(referrer, container, bound, depth)
+        return _in_dict(referrer, container, bound, above, depth)
     if hasattr(referrer, "cache_info") and hasattr(referrer, "__wrapped__"):
         return _in_lru(referrer)
     if isinstance(referrer, (FrameType, ModuleType)) or _is_own(referrer):
@@ -394,17 +454,17 @@ def _named_by(referrer: Any, container: Any, bound: Optional[int], depth: int) -
     if isinstance(attributes, dict) and kind not in (list, tuple, type):
         for name, value in list(attributes.items()):
             if value is container:
-                return _attribute(referrer, name, bound, depth)
+                return _attribute(referrer, name, bound, above, depth)
     return None
 
 
-def _attribute(owner: Any, name: str, bound: Optional[int], depth: int) -> Holder:
+def _attribute(owner: Any, name: str, bound: Optional[int], above: Above, depth: int) -> Holder:
     kind = type(owner)
     owners = tuple(base.__name__ for base in kind.__mro__)
     holder = Holder((name,), "%s.%s" % (kind.__name__, name), kind.__module__, bound, None, owners)
     if is_projects(kind.__module__) or depth >= _MOST_STEPS:
         return holder
-    outer = holder_of(owner, depth + 1)
+    outer = holder_of(owner, above, depth + 1)
     if outer is None or not is_projects(outer.module):
         return holder
     return outer._replace(path="%s (%s.%s)" % (outer.path, kind.__name__, name), bound=bound, is_within=True)
@@ -444,21 +504,23 @@ def in_defaults(container: Any) -> Optional[Holder]:
     return None
 
 
-def _in_dict(owner: Dict[Any, Any], container: Any, bound: Optional[int], depth: int) -> Optional[Holder]:
+def _in_dict(
+    owner: Dict[Any, Any], container: Any, bound: Optional[int], above: Above, depth: int,
+) -> Optional[Holder]:  # fmt: skip
     key = next((key for key, value in list(owner.items()) if value is container), None)
     if key is None:
         return None
     if "__builtins__" in owner or "__loader__" in owner:
         module = str(owner.get("__name__", ""))
         return Holder((str(key),), "%s.%s" % (module, key), module, bound, None)
-    for referrer in referrers(owner)[:_MOST_REFERRERS]:
+    for referrer in above.of(owner):
         if _is_dict_of(referrer, owner):
             if isinstance(referrer, type):
                 path = "%s.%s" % (referrer.__name__, key)
                 return Holder((str(key),), path, referrer.__module__, bound, None, (referrer.__name__,))
-            return _attribute(referrer, str(key), bound, depth)
+            return _attribute(referrer, str(key), bound, above, depth)
     if depth < 2:
-        outer = holder_of(owner, depth + 1)
+        outer = holder_of(owner, above, depth + 1)
         if outer is not None:
             names = (key, *outer.names) if isinstance(key, str) else outer.names
             return outer._replace(names=names, path="%s[%r]" % (outer.path, _short(key)), bound=bound)

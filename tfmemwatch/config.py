@@ -12,6 +12,15 @@ LEVELS = ("off", "counts", "sites", "stacks")
 Listener = Callable[[Any], None]
 
 
+class Secret(str):
+    """A text that shows itself to nobody."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'…'" if self else "''"
+
+
 class Config(NamedTuple):
     """How the watch behaves; frozen once it runs, but for the level."""
 
@@ -27,7 +36,21 @@ class Config(NamedTuple):
     values: bool = False  # whether values of Python arguments may be told, in at most 80 characters each
     log: bool = True  # whether findings are logged as warnings
     max_sites: int = 1000  # lines remembered for each kind of thing; the rest is counted as one
+    door: str = ""  # a folder for a socket at which processes of the same user may ask this one; empty: none
     on_finding: Optional[Listener] = None  # called with each new Finding, on the watch's thread
+    metrics: bool = True  # whether the program's own prometheus_client registry has the metrics
+    registry: Any = None  # another registry than the default one
+    max_labels: int = 50  # lines or functions shown by name in each metric; the rest is added up as "other"
+    project: str = ""  # folder below which labels show paths; the working directory where it is empty
+    port: Optional[int] = None  # serve the metrics on a port of their own; 0 takes a free one
+    address: str = "127.0.0.1"  # where that port listens
+    token: str = ""  # what a scrape of that port must bear, if anything
+    certificate: str = ""  # a PEM file, for TLS on that port
+    private_key: str = ""  # a PEM file, where the certificate's does not hold the key
+    textfile: str = ""  # a file .prom for node_exporter, written when the program or the watch ends
+    pushgateway: str = ""  # where the last values are pushed, as http://host:9091
+    job: str = "tfmemwatch"  # the job under which they are pushed
+    meter_provider: Any = None  # of OpenTelemetry: gets the metrics as instruments
 
 
 def _number(text: str) -> float:
@@ -68,6 +91,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_token(value: str) -> bool:
+    return all("!" <= character <= "~" for character in value)
+
+
 def _is_names(value: Any) -> bool:
     return isinstance(value, (tuple, list, set, frozenset)) and all(isinstance(name, str) for name in value)
 
@@ -78,6 +109,8 @@ def _is_seconds(value: Any) -> bool:
 
 _TRUTH = _Kind(_truth, lambda value: isinstance(value, bool), "true or false")
 _NAMES = _Kind(_names, _is_names, "a list of probe names")
+_COUNT = _Kind(int, lambda value: _is_whole(value) and value > 0, "a whole number above 0")
+_TEXT = _Kind(str, lambda value: isinstance(value, str), "a text")
 KINDS: Dict[str, _Kind] = {
     "sample_seconds": _Kind(_number, _is_seconds, "a number above 0 and below a year"),
     "level": _Kind(_level, lambda value: value in LEVELS, "one of " + ", ".join(LEVELS)),
@@ -91,11 +124,29 @@ KINDS: Dict[str, _Kind] = {
     "evict": _Kind(_names, _is_names, "a list of names of tf.functions"),
     "values": _TRUTH,
     "log": _TRUTH,
-    "max_sites": _Kind(int, lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
-                       "a whole number above 0"),
+    "max_sites": _COUNT,
+    "door": _Kind(str, lambda value: isinstance(value, str), "the name of a folder"),
     "on_finding": _Kind(str, lambda value: value is None or callable(value), "a function of one finding"),
+    "metrics": _TRUTH,
+    "registry": _Kind(str, lambda value: value is None or callable(getattr(value, "register", None)),
+                      "a registry of prometheus_client"),
+    "max_labels": _COUNT,
+    "project": _TEXT,
+    "port": _Kind(int, lambda value: value is None or (_is_whole(value) and 0 <= value < 65536),
+                  "a whole number from 0, for a free one, to 65535"),
+    "address": _Kind(str, lambda value: isinstance(value, str) and bool(value), "an address of this machine"),
+    "token": _Kind(str, lambda value: isinstance(value, str) and (not value or _is_token(value)),
+                   "a text without spaces, of letters, digits and ASCII signs"),
+    "certificate": _TEXT,
+    "private_key": _TEXT,
+    "textfile": _TEXT,
+    "pushgateway": _TEXT,
+    "job": _Kind(str, lambda value: isinstance(value, str) and bool(value), "a text"),
+    "meter_provider": _Kind(str, lambda value: value is None or callable(getattr(value, "get_meter", None)),
+                            "a MeterProvider of OpenTelemetry"),
 }  # fmt: skip
-ENVIRONMENT = tuple(name for name in KINDS if name != "on_finding")
+ENVIRONMENT = tuple(name for name in KINDS if name not in ("on_finding", "registry", "meter_provider"))
+_SECRET = frozenset(("token",))
 
 
 def load(
@@ -119,6 +170,8 @@ def load(
 def checked(name: str, value: Any, spoken: str) -> Any:
     """The value, if the setting may have it."""
     kind = KINDS[name]
+    if name in _SECRET and isinstance(value, str):
+        value = Secret(value)
     if not kind.good(value):
         raise ConfigError("%s is %r; it must be %s" % (spoken, value, kind.allowed))
     return tuple(value) if kind.good is _is_names else value

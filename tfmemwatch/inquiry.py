@@ -19,6 +19,7 @@ _SCALES = ((3, 9, 7), (24, 4, 3))
 _LOOKS_FOR_OPERATIONS = 32
 _LOOKS_FOR_OBJECTS = 112
 _LOOKS_WHEN_SURE = 48  # in a loop with steps, for a collection that nothing in the source can keep from growing
+_MISSES = 2  # inquiries that must find nothing before what was found is over
 _LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
 _NUMBER_BYTES = 650  # of one cached scalar, as measured
 _NO_CENSUS = census.Census({}, 0)
@@ -136,7 +137,7 @@ class Inquiry:
         self._suspicion = _Suspicion()
         self._wait = 0
         self._patience = 16  # looks between two inquiries that found nothing; doubles each time
-        self._quiet = self._age = 0
+        self._quiet = self._age = self._misses = 0
         self._doubted: Set[str] = set()  # what was seen once, and is believed when it is seen again
         self._looks = -1
         self._containers: List[_Container] = []
@@ -331,8 +332,11 @@ class Inquiry:
         """One tensor that is made anew with more in it each time, and kept."""
         for row in self._rows:
             larger = _growing_output(row, self._outputs.get((row.site, row.name))) * self._looks / self._window
-            if larger >= 0.3 * grown and self._tensor is not None and census.is_kept(self._tensor, 0.3 * grown):
-                return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
+            if larger < 0.3 * grown or self._tensor is None or not census.is_kept(self._tensor, 0.3 * grown):
+                continue
+            if self._is_doubted("growing"):  # a window that fills has met its end by the next time
+                return False
+            return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
         return False
 
     def _judge_tensors(self, now: float, grown: float) -> bool:
@@ -347,9 +351,10 @@ class Inquiry:
             if summed is not None:
                 return self._found("summed_under_tape", summed, "", more, grown, now, 0.8)
             return self._found("open_tape", tapes[0], "", more, grown, now, 0.9)
+        above = census.Above()
         for index in range(1, more, max(1, more // 4)):  # some of those that came last
-            collection = census.collection_of(tensors[-index], tensors)
-            holder = census.holder_of(collection) if collection is not None else None
+            collection = census.collection_of(tensors[-index], above, tensors)
+            holder = census.holder_of(collection, above) if collection is not None else None
             site = line_for(holder, self._near()) if holder is not None and holder.bound is None else None
             if holder is not None and site is not None and not _is_framework(holder.module):
                 return self._found("live_tensors", site, holder.path, more, grown, now, 0.8, holder.path)
@@ -392,7 +397,7 @@ class Inquiry:
         sure: float,
         holder: str = "",
     ) -> bool:
-        self._age = 0
+        self._age = self._misses = 0
         row = advice(story, what)
         looks = max(1, self._looks)
         self.finding = Finding(
@@ -405,9 +410,11 @@ class Inquiry:
 
     def _give_up(self, again: Optional[int] = None) -> bool:
         """End this inquiry; the next one waits longer."""
-        over = again is None and self.finding is not None
+        self._misses += again is None and self.finding is not None
+        over = self._misses >= _MISSES
         if over:
             self.finding = None
+            self._misses = 0
         if again is None:
             self._patience = min(2 * self._patience, 1 << 20)
         self._wait = self._patience if again is None else again
@@ -502,8 +509,10 @@ class Keeper:
         if self._left > 0:
             return
         before, self._before, self.is_done = self._before, None, True
-        for thing in census.grown(before, census.take(self._tensor), 2):
-            holder = census.holder_of(thing)
+        things = census.grown(before, census.take(self._tensor), 2)
+        above = census.Above(things)
+        for thing in things:
+            holder = census.holder_of(thing, above)
             if holder is None or holder.bound is not None or _is_framework(holder.module):
                 continue
             site = line_for(holder)

@@ -18,10 +18,10 @@ RETAINED: FrozenSet[str] = frozenset(
     "custom_gradient name seed queue table fetch model".split()
 )
 EXPLAINS: FrozenSet[str] = frozenset(("model_made", "compile", "optimizer_made", "retrace", "graph_variable"))
-CLOCKS = {
-    "function_graph": "call",
-    "graph_op": "run",
-}  # what is counted beside: calls of the function, runs of sessions
+# What is counted beside: calls of the function, runs of sessions.
+CLOCKS = {"function_graph": "call", "graph_op": "run"}
+# Where nothing is: things so heavy that they slow their own program down. While none has gone, growth may slow too.
+HEAVY: FrozenSet[str] = frozenset(("iterator", "session", "graph", "tape", "writer", "model"))
 _MADE = {"model": "model_made", "optimizer": "optimizer_made"}  # births alone, whether or not they die
 _KERNEL_BYTES = 36000  # of one cached kernel, as measured
 _ESTIMATES = {
@@ -59,7 +59,7 @@ STORIES: Tuple[Story, ...] = (  # the deepest cause first
     Story("graph_op", _set("graph_op"), "", _GRAPH),
     Story("graph", _set("graph"), "", _GRAPH),
     Story("kept_optimizer", _set("variable"), "optimizer_made", _set("variable name")),
-    Story("variable", _set("variable"), "", _set("variable name")),
+    Story("variable", _set("variable"), "", _set("variable name"), _set("function_graph")),
     Story("iterator", _set("iterator"), "", _set("iterator dataset_graph pyfunc")),
     Story("tape", _set("tape"), "", _set("tape")),
     Story("pyfunc_token", _set("pyfunc_token"), "", _set("pyfunc_token pyfunc")),
@@ -82,17 +82,20 @@ class Track:
     the calls are counted, a second series lets time bend, and the growth must be straight over the calls instead.
     """
 
-    __slots__ = ("bendable", "climbed_at", "climbs", "first_at", "high", "key", "points", "series", "trail")
+    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "high", "key", "points", "series", "trail")
 
     def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float) -> None:
         self.key = key
         self.series = Series(rule) if rule is not None else None
-        bends = rule is not None and key.kind in CLOCKS
-        self.bendable = Series(rule._replace(straight=0.8, bent=0.9)) if rule is not None and bends else None
+        self.bendable: Optional[Series] = None
+        if rule is not None and key.kind in CLOCKS:
+            self.bendable = Series(rule._replace(straight=0.8, bent=0.9))
+        elif rule is not None and key.kind in HEAVY:
+            self.bendable = Series(rule._replace(straight=0.69, bent=0.8))  # n ~ √t has 0.67
         self.points: List[Tuple[float, float]] = []
         self.trail = Trail()
         self.high = start
-        self.climbs = 0
+        self.climbs = self.died = 0
         self.first_at = self.climbed_at = now
 
     def look(self, value: float, now: float, clock: float) -> bool:
@@ -119,6 +122,8 @@ class Track:
     @property
     def is_straight_by_clock(self) -> bool:
         """Whether the later half of the calls has added about as much as the earlier one."""
+        if self.key.kind not in CLOCKS:
+            return self.died == 0
         points = self.points[len(self.points) // 4 :]  # a start-up does not count
         if len(points) < 8 or points[-1][0] <= points[0][0]:
             return False
@@ -179,6 +184,8 @@ class Judge:
                     continue
                 rule = self._rule if key.kind in RETAINED else None
                 track = self._tracks[key] = Track(key, rule, 0.0, now)
+            tally = tallies.get(key)
+            track.died = tally.died if tally is not None else 0
             news = track.look(value, now, _clock(key, tallies)) or news
         return news
 
@@ -217,11 +224,11 @@ class Judge:
     ) -> Optional[Track]:
         """The track whose line is to blame; None where this is not the story."""
         rising = list(rising)
-        if not own or any(track.key.kind in story.unless for track in rising):
+        often = max((track.climbs for track in own), default=0) / 2
+        if not own or any(track.key.kind in story.unless and track.climbs >= often for track in rising):
             return None
         if not story.because:
             return _heaviest(own, tallies)
-        often = max(track.climbs for track in own) / 2
         causes = [track for track in rising if track.key.kind == story.because and track.climbs >= often]
         if story.because in ("retrace", "graph_variable"):
             sites = {track.key.site for track in own}

@@ -13,7 +13,7 @@ from .model import OTHER, Key, Site, Tally
 from .site import first_line
 
 _DRAIN_AT = 4096  # events that may wait to be counted before the one that adds another counts them
-
+_ACCOUNT_BYTES, _LIFE_BYTES = 700, 300  # of one line and of one living thing, as measured
 
 # Where something happened: a site, or a code object and a line of it that become one when it is counted.
 Place = Union[Site, Tuple[CodeType, int]]
@@ -115,6 +115,11 @@ class Ledger:
                 self._readings[key] = self._accounts[key].reading()
             self._changed.clear()
             return dict(self._readings)
+
+    @property
+    def own_bytes(self) -> int:
+        """About what these tables hold themselves."""
+        return len(self._accounts) * _ACCOUNT_BYTES + len(self._living) * _LIFE_BYTES + len(self._events) * 200
 
     def ages(self, kind: str) -> List[Tuple[Site, float]]:
         """The living things of a kind: their lines, and for how many seconds they have been there."""

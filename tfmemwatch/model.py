@@ -70,6 +70,7 @@ class Finding(NamedTuple):
     stack: Tuple[Site, ...] = ()
     more: str = ""  # which level would tell more
     state: str = "leak"  # leak, or over
+    outlook: str = ""  # when the nearest limit is reached at this rate, where bytes grow and that can be told
     why: str = ""  # what differs from time to time
     examples: Tuple[str, ...] = ()  # of that, as it was the last time
     suggestion: str = ""  # code for the user's own function
@@ -89,6 +90,8 @@ class Finding(NamedTuple):
             parts.append("%s kept" % size_of(self.bytes))
         if self.holder:
             parts.append("held by %s" % self.holder)
+        if self.outlook:
+            parts.append(self.outlook)
         text = "; ".join(parts) + ". "
         if self.why:
             text += self.why + ". "

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Dict, Mapping, NamedTuple, Tuple
+from typing import Dict, Mapping, NamedTuple, Optional, Tuple
 
+from .account import Account
 from .balance import Verdict
+from .forecast import Outlook
+from .limit import Limit
 from .memory import Memory
 from .model import Finding, Key, Tally
 from .outputs import text
@@ -20,6 +23,9 @@ class Snapshot(NamedTuple):
     findings: Tuple[Finding, ...]
     off: Mapping[str, str]
     verdict: Verdict = Verdict("", "")  # what became of memory since the watch began
+    account: Optional[Account] = None  # whose bytes these are, where it was asked for
+    limit: Optional[Limit] = None  # the one with the least left
+    outlook: Optional[Outlook] = None  # when it, or another, is reached
 
     def alive(self, kind: str) -> int:
         """How many things of a kind there were."""
@@ -31,7 +37,8 @@ class Snapshot(NamedTuple):
 
     def __str__(self) -> str:
         return text.render("as of %s" % _clock(self.seconds), self.findings, {}, self.tallies,
-                           (None, self.memory), self.off, self.verdict)  # fmt: skip
+                           (None, self.memory), self.off, self.verdict, (None, self.account),
+                           text.future(self.limit, self.outlook))  # fmt: skip
 
 
 class Diff(NamedTuple):
@@ -54,7 +61,8 @@ class Diff(NamedTuple):
         before, after = self.before, self.after
         title = "from %s to %s" % (_clock(before.seconds), _clock(after.seconds))
         memory = (before.memory, after.memory)
-        return text.render(title, after.findings, before.tallies, after.tallies, memory, after.off, after.verdict)
+        return text.render(title, after.findings, before.tallies, after.tallies, memory, after.off, after.verdict,
+                           (before.account, after.account), text.future(after.limit, after.outlook))  # fmt: skip
 
 
 def _clock(seconds: float) -> str:

@@ -7,15 +7,19 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from . import fork, guard, known, tfapi
+from . import account, fork, guard, holdings, known, remedy, tfapi
+from .account import Account
 from .config import Config, checked
+from .door import Door
 from .errors import Unavailable
 from .examiner import Examiner
 from .expectations import Expectation, Expectations
+from .forecast import Outlook
 from .growth import COUNT_EVENTS
 from .holders import path_to
+from .horizon import Horizon
 from .inquiry import Pace
 from .ledger import Ledger
 from .memory import Memory, Process
@@ -25,9 +29,10 @@ from .operations import Operations
 from .outputs import log
 from .patch import no_longer, on_import
 from .probes import PROBES, datasets, tapes
-from .probes.models import Calls, Models
+from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
+from .sample import Calls, Own, Sample
 from .sampler import Sampler
 
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
@@ -59,8 +64,10 @@ class Watch:
         self.probes: List[Probe] = []
         self.off: Dict[str, str] = {}
         self.operations = Operations(self.scene)
+        self.door = Door(config.door, {"remedies": self._remedies, "owners": self._owners, "report": self._report})
         self.expectations = Expectations(config.collect)
         self.tensorflow_before_fork = False
+        self.after_look: List[Callable[[], None]] = []  # called on the watch's thread, when it has looked
         self._sampler: Optional[Sampler] = None
         self._hook: Any = None
         self._running = False
@@ -72,6 +79,9 @@ class Watch:
         per_hour = 3600 / self.config.sample_seconds
         self._examiner = Examiner(self, COUNT_EVENTS, _TIME_PACE, "hour", per_hour)
         self._looks = 0
+        self._own_seconds = 0.0
+        self._looked_at: Optional[float] = None
+        self.horizon = Horizon()
         self._holders: Dict[Tuple[str, Site], Tuple[str, int]] = {}
 
     # -- starting and stopping
@@ -88,6 +98,7 @@ class Watch:
             if not self._installed:
                 guard.logger.info("tfmemwatch waits for TensorFlow to be imported")
             if sampling:
+                self.door.open()
                 self._sampler = Sampler(self.look, self.config.sample_seconds)
                 self._sampler.start()
 
@@ -102,6 +113,7 @@ class Watch:
                 probe.uninstall()
             self._installed = False
             self.process.close()
+            self.door.close()
 
     def stop_sampling(self) -> None:
         """End the thread: someone else, a block with steps, looks from now on."""
@@ -176,6 +188,7 @@ class Watch:
                 "Fork first, or use multiprocessing's 'spawn'."
             )
         if sampling and self._running:
+            self.door.open()
             self._sampler = Sampler(self.look, self.config.sample_seconds)
             self._sampler.start()
 
@@ -194,15 +207,32 @@ class Watch:
         """What the process holds now."""
         return self.process.read()
 
+    def account(self) -> Account:
+        """Whose bytes these are; dear: some tenths of a second."""
+        return account.take(self.process, holdings.read, tfapi.device_memory)
+
     def look(self) -> None:
-        """One sample, and all that follows from it."""
+        """One look at everything, and all that follows from it."""
+        began = time.thread_time()
+        self._look()
+        for listener in self.after_look:
+            try:
+                listener()
+            except Exception:
+                guard.failed("after a look")
+        self._own_seconds += time.thread_time() - began
+
+    def _look(self) -> None:
         with self._lock:
             if not self._running:
                 return
             self._imported()
+            self._looked_at = time.time()
+            self.door.look()
             if self.scene.rank:
                 now = self._looks * self.config.sample_seconds
                 self._looks += 1
+                self.horizon.look(time.monotonic(), self.memory(), len(sys.modules))
                 self.tell(self._examiner.look(now))
                 self.tell(self.expectations.look(self._tell_gone))
                 self.tell(self.news())
@@ -223,7 +253,7 @@ class Watch:
 
     def tell(self, news: List[Finding]) -> None:
         """Say it in the log, and to whoever wants to hear."""
-        for finding in news:
+        for finding in self._foreseen(news):
             if self.config.log:
                 log.tell(finding)
             if self.config.on_finding is not None:
@@ -236,17 +266,88 @@ class Watch:
 
     def findings(self) -> List[Finding]:
         """What leaks now."""
-        return self._examiner.findings
+        return self._foreseen(self._examiner.findings)
 
-    def snapshot(self) -> Snapshot:
-        """Everything at this moment, as a plain value."""
+    def _remedies(self, question: Dict[str, Any]) -> str:
+        names = tuple(str(name) for name in question.get("names", ()))
+        return str(remedy.trial(names, question.get("function"), self.process))
+
+    def _owners(self, question: Dict[str, Any]) -> str:
+        return str(self.account())
+
+    def _report(self, question: Dict[str, Any]) -> str:
+        return self.report()
+
+    def outlook(self) -> Optional[Outlook]:
+        """When the nearest limit is reached; None while memory does not go on to grow."""
+        return self.horizon.outlook()
+
+    def _foreseen(self, findings: List[Finding]) -> List[Finding]:
+        """Those of growing bytes say when they end the process, where that can be told."""
+        outlook = self.outlook() if any(map(_grows, findings)) else None
+        if outlook is None:
+            return findings
+        return [one._replace(outlook=str(outlook)) if _grows(one) else one for one in findings]
+
+    def snapshot(self, owners: bool = False) -> Snapshot:
+        """Everything at this moment, as a plain value; with whose bytes these are, if that is asked for."""
         with self._lock:
             counts, memory, verdict = self.read(), self.memory(), self._examiner.verdict
-            return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict)
+            account = self.account() if owners else None
+            limit = next(iter(self.horizon.limits), None)
+            return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict,
+                            account, limit, self.outlook())  # fmt: skip
+
+    def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
+        """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
+        if not self._lock.acquire(timeout=wait_seconds):
+            return None
+        try:
+            tallies = self.read()
+        finally:
+            self._lock.release()
+        up = {probe.name for probe in self.probes}
+        ledger = self.ledger
+        return Sample(
+            tallies=tallies, memory=self.memory(), findings=tuple(self.findings()),
+            session_ages=ledger.ages("session"), calls=self.calls(),
+            probes={kind.name: kind.name in up for kind in PROBES}, versions=tfapi.versions(),
+            own=Own(
+                self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)
+            ),
+            gauges=self._gauges(), registered_functions=tfapi.registered_functions(),
+        )  # fmt: skip
 
     def report(self) -> str:
         """A text for a person."""
-        return str(self.snapshot())
+        return str(self.snapshot(owners=True))
+
+    def light_account(self, tallies: Mapping[Any, Any]) -> Account:
+        """Whose bytes these are as far as it can be read at once; what is counted is in `tallies`."""
+        return account.light(
+            self.process, sum(tally.live_bytes for key, tally in tallies.items() if key.kind == "variable")
+        )
+
+    def gauges(self) -> Dict[str, Dict[str, float]]:
+        """The readings of `catalog.GAUGES`, by the value of their label; what can't be read now is left out."""
+        now = self.light_account(self.ledger.read())
+        limits = self.horizon.limits
+        outlook = self.outlook()
+        return {
+            "tfmemwatch_resident_bytes": {"": float(now.resident_bytes)},
+            "tfmemwatch_memory_bytes": {name: float(size) for name, size in now.parts.items()},
+            "tfmemwatch_limit_bytes": {limit.label: float(limit.bytes) for limit in reversed(limits)},
+            "tfmemwatch_limit_left_bytes": {limit.label: float(limit.left_bytes) for limit in reversed(limits)},
+            "tfmemwatch_limit_seconds": {} if outlook is None else {outlook.label: outlook.seconds},
+            "tfmemwatch_device_bytes": {name: float(size) for name, size in tfapi.device_memory().items()},
+        }
+
+    def _gauges(self) -> Dict[str, Dict[str, float]]:
+        try:
+            return self.gauges()
+        except Exception:
+            guard.failed("gauges")
+            return {}
 
     def calls(self) -> List[Calls]:
         """How each living model has been called."""
@@ -290,6 +391,10 @@ class Watch:
     def hoarders(self) -> List[Tuple[Site, str]]:
         """Where datasets without an end were told to remember what passes, and by which method."""
         return datasets.hoarders([at for at, _ in self.ledger.ages("cache_dataset")])
+
+
+def _grows(finding: Finding) -> bool:
+    return finding.bytes > 0 and finding.state == "leak"
 
 
 def _is_loaded(name: str) -> bool:

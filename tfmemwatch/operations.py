@@ -13,6 +13,8 @@ from .probes.scene import Scene
 
 _MOST_CALLS = 6000  # in one half of a window; the rest of that half only passes through
 _MOST_KEYS = 500
+_CHEAP_SECONDS = 5e-6  # what reading malloc may cost a call: where it takes longer, fewer calls are weighed
+_MOST_STRIDE = 31
 _MOST_KINDS = 4096  # distinct signatures remembered for one line
 
 
@@ -54,7 +56,8 @@ class Operations:
         self._scene = scene
         self._patches: List[Patch] = []
         self._seen: Dict[Tuple[Site, str], _Seen] = {}
-        self._left = 0
+        self._left = self._next = 0
+        self._stride = 1
         self._began = self._watched = self._lasted = 0.0
 
     @property
@@ -67,6 +70,8 @@ class Operations:
         self._seen = {}
         self._watched = self._lasted = 0.0
         self._left, self._began = _MOST_CALLS, time.perf_counter()
+        self._stride = self._stride_for(self._scene.process.in_use_bytes)
+        self._next = _MOST_CALLS
         if self._patches:
             return
         doors = (
@@ -83,6 +88,15 @@ class Operations:
         """Begin the second half of the window."""
         self._end_half()
         self._left, self._began = _MOST_CALLS, time.perf_counter()
+        self._next = _MOST_CALLS
+
+    @staticmethod
+    def _stride_for(in_use: Callable[[], Any]) -> int:
+        """Of how many calls one is weighed: malloc takes the longer to count, the more pieces it is in."""
+        began = time.perf_counter()
+        in_use()
+        in_use()
+        return 1 + 2 * min(_MOST_STRIDE // 2, int((time.perf_counter() - began) / 4 / _CHEAP_SECONDS))
 
     def close(self) -> None:
         """Stop; nothing of it is left in the program."""
@@ -129,14 +143,18 @@ class Operations:
             def operation(*args: Any, **kwargs: Any) -> Any:
                 if self._left <= 0 or not patch.is_live:
                     return original(*args, **kwargs)
-                self._left -= 1
-                if not self._left:
+                left = self._left = self._left - 1
+                if not left:
                     self._exhausted()
-                before = in_use() or 0
+                is_weighed = left < self._next
+                if is_weighed:  # at uneven distances: a loop has a rhythm of its own
+                    self._next = left - (left * 2654435761 >> 7) % (2 * self._stride - 1)
+                before = (in_use() or 0) if is_weighed else 0
                 result = original(*args, **kwargs)
                 try:
                     output = _output_bytes(result)
-                    note((in_use() or 0) - before - output, output, args)
+                    kept = self._stride * ((in_use() or 0) - before - output) if is_weighed else 0
+                    note(kept, output, args)
                 except Exception:
                     guard.failed("operations")
                 return result

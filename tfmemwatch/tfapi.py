@@ -28,6 +28,7 @@ PLACES: Dict[str, Tuple[str, ...]] = {
         "~eager.def_function:_frequent_tracing_detector_manager",
     ),
     "graph": ("~framework.ops:Graph.__init__",),
+    "imported_operations": ("~framework.importer:_ProcessNewOps",),
     "default_graphs": ("~framework.ops:_default_graph_stack",),
     "variable": ("~ops.resource_variable_ops:BaseResourceVariable.__init__",),
     "resource_variable": ("~ops.resource_variable_ops:ResourceVariable.__init__",),
@@ -74,6 +75,8 @@ PLACES: Dict[str, Tuple[str, ...]] = {
     "executing_eagerly": ("~eager.context:executing_eagerly",),
     "fast_path": ("~pywrap_tfe:TFE_Py_FastPathExecute", "~pywrap_tensorflow:TFE_Py_FastPathExecute"),
     "slow_path": ("~pywrap_tfe:TFE_Py_Execute", "~pywrap_tensorflow:TFE_Py_Execute"),
+    "scalar_cache_clear": ("~pywrap_tfe:TFE_ClearScalarCache", "~pywrap_tensorflow:TFE_ClearScalarCache"),
+    "context_caches_clear": ("~pywrap_tensorflow:TFE_ContextClearCaches",),
     "eager_tensor": ("~framework.ops:EagerTensor",),
     "to_eager": ("~framework.constant_op:convert_to_eager_tensor",),
 }  # fmt: skip
@@ -286,9 +289,137 @@ def is_compiled(function: str) -> bool:
     return any(definition.attr[name].b for name in ("_XlaMustCompile", "jit_compile") if name in definition.attr)
 
 
+def registered_functions() -> Optional[int]:
+    """How many functions TensorFlow's runtime knows, in some 20 µs; None where it has not been started, or is mute."""
+    if not is_used() or not has("context"):
+        return None
+    names = getattr(find("context").value(), "list_function_names", None)
+    return None if names is None else len(names())
+
+
 def is_used() -> bool:
     """Whether TensorFlow's runtime has been started in this process."""
     if not has("context_object"):
         return False
     context = find("context_object").value
     return context is not None and getattr(context, "_context_handle", None) is not None
+
+
+_WITHOUT_MEMORY = frozenset(("string", "resource", "variant"))  # what they hold is not an array of numbers
+
+
+def tensor_memory(tensor: Any, least: int) -> Tuple[int, Optional[int]]:
+    """Bytes of an eager tensor in the memory of the host; and where, for the larger ones that can say it."""
+    try:
+        dtype = tensor.dtype
+        if dtype.name in _WITHOUT_MEMORY or not (tensor.device or "CPU:").rpartition("/")[2].count("CPU:"):
+            return 0, None
+        size = int(tensor._num_elements()) * int(dtype.size)
+        inside = getattr(tensor, "_numpy_internal", None)
+        if size < least or inside is None:
+            return size, None
+        return size, int(inside().__array_interface__["data"][0])
+    except Exception:  # it is one whose value is not there yet, or was given away
+        return 0, None
+
+
+def owns_memory(variable: Any) -> bool:
+    """Whether a variable has a value of its own: not what an assignment returns, nor one of a graph."""
+    unread = find("unread_variable").value if has("unread_variable") else ()
+    return not isinstance(variable, unread) and not variable._in_graph_mode and hasattr(variable, "_handle_name")
+
+
+def constant_bytes(operation: Any) -> int:
+    """What a constant of a graph weighs; 0 where its shape or size is not known."""
+    value = operation.outputs[0]
+    return int(value.shape.num_elements() or 0) * int(value.dtype.size or 0)
+
+
+def device_memory() -> Dict[str, int]:
+    """Bytes in use on each device that has an allocator of its own, by name; starts no runtime."""
+    if not is_used():
+        return {}
+    context = find("context").value()
+    found = {}
+    for device in getattr(context, "list_logical_devices", list)():
+        if device.device_type == "CPU":
+            continue  # its memory is malloc's, and it answers zeros
+        try:
+            found[str(device.name)] = int(context.get_memory_info(device.name)["current"])
+        except Exception:
+            continue  # it has no allocator that can be asked
+    return found
+
+
+def clear_sessions() -> List[str]:
+    """Call `clear_session` of every Keras that has been imported, and of TensorFlow's own; their names."""
+    cleared: List[str] = []
+    for name in ("keras", "tf_keras", "tensorflow"):
+        module = sys.modules.get(name)
+        if name == "tensorflow" and not cleared:
+            module = getattr(module, "keras", None)
+        backend = getattr(module, "backend", None)
+        for holder in (backend, getattr(module, "utils", None)):
+            clear = getattr(holder, "clear_session", None)
+            if clear is not None:
+                clear()
+                cleared.append(name)
+                break
+    return cleared
+
+
+_OWN_CACHES = (
+    "_variable_creation_config", "_no_variable_creation_config", "_variable_creation_fn", "_no_variable_creation_fn",
+    "_stateful_fn", "_stateless_fn",
+)  # fmt: skip
+
+
+def clear_traces(function: Any) -> int:
+    """Forget all traces of a tf.function but the one that its variables came with; how many there were."""
+    cleared = 0
+    for name in _OWN_CACHES:
+        owner = getattr(function, name, None)
+        cache = getattr(owner, "function_cache", None) or getattr(owner, "_function_cache", None)
+        lock = getattr(owner, "lock", None) or getattr(owner, "_lock", None)
+        if cache is None or lock is None:
+            continue
+        with lock:
+            cleared += _emptied(cache)
+    if not cleared and not any(getattr(function, name, None) is not None for name in _OWN_CACHES):
+        raise Unavailable("%r has no traces that can be found" % type(function).__name__)
+    return cleared
+
+
+def _emptied(cache: Any) -> int:
+    parts = [getattr(cache, name, None) for name in ("_primary", "primary", "arg_relaxed")]
+    number = sum(len(part) for part in parts if part is not None)
+    if hasattr(cache, "clear"):
+        cache.clear()
+        return number
+    for name in ("primary", "arg_relaxed", "arg_relaxed_shapes", "missed"):
+        part = getattr(cache, name, None)
+        if part is not None:
+            part.clear()
+    return number
+
+
+def name_of_function(function: Any) -> str:
+    """What a tf.function is called in the source."""
+    python = getattr(function, "_python_function", None)
+    return str(getattr(python, "__name__", None) or getattr(function, "_name", ""))
+
+
+def clear_kernel_cache() -> None:
+    """Empty the cache of eager kernels."""
+    if not is_used():
+        raise Unavailable("TensorFlow has not been used yet")
+    context = find("context").value()
+    if hasattr(context, "clear_kernel_cache"):
+        context.clear_kernel_cache()
+    else:
+        find("context_caches_clear").value(context._handle)
+
+
+def clear_scalar_cache() -> None:
+    """Empty the cache of tensors made from Python numbers."""
+    find("scalar_cache_clear").value()

@@ -324,3 +324,30 @@ class KerasModelsInOneGraph:
 
     def end(self):
         tf.keras.backend.clear_session()
+
+
+@leak("graph_growth")
+class ImportedAgain:
+    """A frozen graph imported for each request; cured by importing it once."""
+
+    def __init__(self):
+        frozen = tf.Graph()
+        with frozen.as_default():
+            x = tf.placeholder(tf.float32, (None, 8), name="x")
+            tf.nn.softmax(tf.matmul(x, tf.ones((8, 8))), name="y")
+        self.frozen = frozen.as_graph_def()
+        self.x, self.y = self.imported()
+        self.session = tf.Session()
+
+    def imported(self):
+        return tf.import_graph_def(self.frozen, return_elements=["x:0", "y:0"])
+
+    def leaky(self, i):
+        x, y = tf.import_graph_def(self.frozen, return_elements=["x:0", "y:0"])  # CULPRIT
+        self.session.run(y, {x: [[1.0] * 8]})
+
+    def cured(self, i):
+        self.session.run(self.y, {self.x: [[1.0] * 8]})
+
+    def end(self):
+        self.session.close()

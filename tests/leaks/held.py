@@ -264,3 +264,67 @@ class TapesKept:
     def cured(self, i):
         _, gradient = self.recorded()
         self.kept.append(float(tf.norm(gradient)))
+
+
+@leak("live_tensors", HOLDERS)
+class QueueWithoutConsumer:
+    """Two results for each that is read; cured by a queue that is emptied."""
+
+    def __init__(self):
+        self.results = queue.Queue()
+        self.x = tf.ones((16, 64))
+
+    def leaky(self, i):
+        for scale in (0.5, 0.25):
+            self.results.put(self.x * scale)  # CULPRIT
+        self.results.get()
+
+    def cured(self, i):
+        self.results.put(self.x * 0.5)
+        self.results.get()
+
+
+@leak("live_tensors", HOLDERS)
+class ErrorsWithFrames:
+    """Exceptions kept, and with them the variables of their frames; cured by keeping their text."""
+
+    def __init__(self):
+        self.x = tf.ones((32, 32))
+        self.errors = []
+
+    def parse(self):
+        large = self.x * 2.0
+        raise ValueError("bad request of %s" % large.shape)
+
+    def leaky(self, i):
+        try:
+            self.parse()
+        except ValueError as error:
+            self.errors.append(error)  # CULPRIT
+
+    def cured(self, i):
+        try:
+            self.parse()
+        except ValueError as error:
+            self.errors.append(str(error))
+
+
+@leak("live_tensors", BOUNDABLE)
+class TurnsPerUser:
+    """A list for each of seventeen users, which grow in turn; cured by keeping the last few turns."""
+
+    def __init__(self):
+        self.x = tf.ones((1024,))
+        self.users = {}
+
+    def turns_of(self, i):
+        return self.users.setdefault("user-%d" % (i % 17), {"turns": []})
+
+    def leaky(self, i):
+        user = self.turns_of(i)
+        user["turns"].append(tf.nn.tanh(self.x))  # CULPRIT
+
+    def cured(self, i):
+        user = self.turns_of(i)
+        user["turns"].append(tf.nn.tanh(self.x))
+        del user["turns"][:-2]

@@ -494,3 +494,30 @@ class CheckpointRestored:
 
     def cured(self, i):
         self.checkpoint.read(self.path).assert_consumed()
+
+
+@innocent(steps=500)
+class PredictionsOfAnEpoch:
+    """Predictions gathered over two hundred steps, then summed up, and the list begun anew."""
+
+    def __init__(self):
+        self.x = tf.ones((16, 64))
+        self.predictions = []
+
+    def cured(self, i):
+        self.predictions.append(tf.nn.softmax(self.x))
+        if len(self.predictions) >= 200:
+            tf.reduce_mean(tf.concat(self.predictions, 0))
+            self.predictions = []
+
+
+@innocent(steps=400)
+class AttentionWindow:
+    """A tensor that carries its past along, up to 128 rows of it."""
+
+    def __init__(self):
+        self.keys = tf.zeros((0, 1024))
+        self.row = tf.ones((1, 1024))
+
+    def cured(self, i):
+        self.keys = tf.concat([self.keys, self.row], 0)[-128:]

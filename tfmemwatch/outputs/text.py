@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import List, Mapping, Optional, Sequence, Tuple
 
+from ..account import Account
 from ..balance import Verdict
 from ..catalog import BY_KIND
+from ..forecast import Outlook, limit_of
+from ..limit import Limit
 from ..memory import Memory
 from ..model import Finding, Key, Tally, count_of, pace_of, since_of, size_of
 from ..trail import plot
@@ -17,15 +20,18 @@ _MADE = frozenset(BY_KIND) - {"trace", "retrace", "session_closed", "writer_clos
 def render(
     title: str, findings: Sequence[Finding], before: Mapping[Key, Tally], after: Mapping[Key, Tally],
     memory: Tuple[Optional[Memory], Memory], off: Mapping[str, str], verdict: Optional[Verdict] = None,
+    accounts: Tuple[Optional[Account], Optional[Account]] = (None, None), ahead: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The whole report as one text."""
     lines = ["tfmemwatch · " + title, ""]
     lines += _findings(findings)
     lines += _made(before, after)
     lines += _traces(before, after)
-    lines += _memory(*memory)
+    before_account, account = accounts
+    lines += _memory(*memory) if account is None else _account(before_account, account)
     if verdict is not None and verdict.word and not findings:
         lines.append("  → %s: %s" % verdict)
+    lines += ["  " + line for line in ahead]
     if off:
         lines += ["", "Not watched here"] + ["  %s: %s" % row for row in sorted(off.items())]
     return "\n".join(lines) + "\n"
@@ -105,6 +111,20 @@ def _traces(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str
             "  %s %s %s, %.2g s, %s  (%s)" % (key.site.short, word, count_of(times) + "×", seconds, size_of(size), note)
         )
     return lines
+
+
+def future(limit: Optional[Limit], outlook: Optional[Outlook]) -> List[str]:
+    """Which limit is nearest, and when one is reached."""
+    lines = []
+    if limit is not None:
+        lines.append("nearest limit: %s, %s, %s left" % (limit.name, limit_of(limit.bytes), size_of(limit.left_bytes)))
+    if outlook is not None:
+        lines.append(str(outlook))
+    return lines
+
+
+def _account(before: Optional[Account], after: Account) -> List[str]:
+    return ["", "Memory"] + ["  " + line for line in after.lines(before)]
 
 
 def _memory(before: Optional[Memory], after: Memory) -> List[str]:

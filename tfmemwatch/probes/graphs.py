@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .. import guard, site, tfapi
+from ..ledger import site_of
 from ..model import UNKNOWN, Site
 from .scene import Probe, Scene
 
@@ -19,12 +20,13 @@ _OPERATION_BYTES = 1500  # a small operation with its Python side, as measured
 class _Ran:
     """A graph that a session has run, and how many operations have been looked at."""
 
-    __slots__ = ("added", "ref", "seen", "version")
+    __slots__ = ("added", "imported", "ref", "seen", "version")
 
     def __init__(self, graph: Any) -> None:
         self.ref = weakref.ref(graph)
         self.version = graph.version
         self.seen = len(graph.get_operations())
+        self.imported = UNKNOWN  # the line of the last import_graph_def: what it adds knows no line
         self.added: Dict[Site, List[int]] = {}  # operations and bytes by line; they go when the graph goes
 
 
@@ -47,6 +49,8 @@ class Graphs(Probe):
         self.scene.runs.share(self)
         if tfapi.has("session_callable"):
             self.after("session_callable", self._callable)
+        if tfapi.has("imported_operations"):
+            self.after("imported_operations", self._imported)
 
     def start_afresh(self) -> None:
         self._ran.clear()
@@ -61,6 +65,11 @@ class Graphs(Probe):
     def _callable(self, result: Any, session: Any, *args: Any, **kwargs: Any) -> None:
         if id(session._graph) not in self._ran_ids:
             self._first_run(session._graph)
+
+    def _imported(self, result: Any, graph: Any) -> None:
+        ran = self._ran.get(id(graph))
+        if ran is not None and self.scene.rank > 1:
+            ran.imported = site_of(self.scene.where("imported")[0])
 
     def _first_run(self, graph: Any) -> None:
         try:
@@ -104,7 +113,7 @@ class Graphs(Probe):
         share = len(new) / len(looked)
         counts: Dict[Site, List[float]] = {}
         for operation in looked:
-            at = line_of(operation) if rank > 1 else UNKNOWN
+            at = (line_of(operation) or ran.imported) if rank > 1 else UNKNOWN
             found = counts.setdefault(at, [0.0, 0.0])
             found[0] += share
             found[1] += share * _OPERATION_BYTES + _constant_bytes(operation)
@@ -116,9 +125,10 @@ class Graphs(Probe):
             entry[1] += int(size)
 
 
-def line_of(operation: Any) -> Site:
-    """The user's line that added an operation."""
-    return site.of_traceback([_row(frame) for frame in operation.traceback])
+def line_of(operation: Any) -> Optional[Site]:
+    """The user's line that added an operation; None for one that came with an imported graph."""
+    frames = operation.traceback
+    return site.of_traceback([_row(frame) for frame in frames]) if frames else None
 
 
 def _row(frame: Any) -> Tuple[str, int, str]:

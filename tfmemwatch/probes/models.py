@@ -6,10 +6,11 @@ import sys
 import threading
 import weakref
 from types import FrameType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from .. import guard, tfapi
 from ..patch import Make, Patch, where_defined
+from ..sample import Calls
 from .scene import Probe, Scene, quickly
 
 WHOLE_CALLS = ("predict", "fit", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
@@ -29,16 +30,6 @@ def _is_inside(caller: FrameType, model: Any) -> bool:
             return at.f_locals.get("self") is not model
         at = at.f_back
     return False
-
-
-class Calls(NamedTuple):
-    """How a model has been called."""
-
-    model: str
-    method: str
-    calls: int
-    measured: int  # calls whose memory was read before and after, and that nothing overlapped
-    grown_bytes: int  # what resident memory gained over the measured ones
 
 
 class _Account:

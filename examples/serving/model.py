@@ -1,0 +1,26 @@
+"""What both servers serve: a small network, right or leaky, as one asks for it."""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+import tensorflow as tf
+
+
+class Scorer:
+    """Scores requests; LEAK=1 in the environment gives it the leak that such servers often have."""
+
+    def __init__(self):
+        self.weights = tf.Variable(tf.random.stateless_normal((16, 4), seed=(1, 2)))
+        self.is_leaky = os.environ.get("LEAK") == "1"
+
+    @tf.function
+    def _score(self, features, boost):
+        return tf.nn.softmax(tf.matmul(features, self.weights) * boost)
+
+    def __call__(self, number):
+        boost = 1.0 + number / 1000
+        if not self.is_leaky:
+            boost = tf.constant(boost)  # a tensor is one trace; a Python number is one trace for each value
+        return self._score(tf.ones((1, 16)), boost).numpy()[0].tolist()

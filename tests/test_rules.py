@@ -1,0 +1,247 @@
+"""The rules: an alert comes when it should, not otherwise, says what to do, and goes."""
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from conftest import program
+from servers import eventually, free_port, read, running
+
+from tfmemwatch import cli
+from tfmemwatch.outputs.rules import ALERTS, rules
+
+TREE = Path(__file__).resolve().parent.parent
+COMMITTED = TREE / "examples" / "serving" / "rules.yml"
+OF = 'job="j",instance="i"'
+SITE = OF + ',site="train.py:41 step()"'
+
+
+def test_the_rules_in_the_examples_are_those_that_are_printed():
+    """`tfmemwatch rules --output examples/serving/rules.yml` brings them up to date."""
+    assert COMMITTED.read_text(encoding="utf-8") == rules()
+
+
+def test_the_command_prints_what_it_writes(capsys, tmp_path):
+    """Both are the same file."""
+    assert cli.main(["rules"]) == 0
+    assert cli.main(["rules", "--output", str(tmp_path / "rules.yml")]) == 0
+    assert capsys.readouterr().out == (tmp_path / "rules.yml").read_text(encoding="utf-8")
+
+
+def test_a_file_that_can_not_be_written_is_said(capsys, tmp_path):
+    """And nothing is printed in its stead."""
+    assert cli.main(["rules", "--output", str(tmp_path / "no" / "rules.yml")]) == 2
+    assert "no/rules.yml" in capsys.readouterr().err
+
+
+def test_promtool_finds_no_fault():
+    """Nor does its linter."""
+    checking = [program("promtool"), "check", "rules", "--lint=all", "--lint-fatal", str(COMMITTED)]
+    subprocess.run(checking, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
+def test_every_alert_waits_keeps_on_and_says_what_to_do(alert):
+    """for, keep_firing_for, a severity, a summary, and a description."""
+    assert alert["for"] and alert["keep_firing_for"]
+    assert alert["labels"]["severity"] in ("warning", "critical")
+    assert "instance" in alert["annotations"]["summary"] + alert["annotations"]["description"]
+    assert alert["annotations"]["description"].endswith((".", "}}"))
+
+
+# Of each alert: series, the minutes at which it fires, and those at which it is silent.
+CASES = {
+    "TfmemwatchLeakFound": (
+        {"tfmemwatch_suspect_info{%s,kind=\"variable\",cause=\"c\",cure=\"d\"}" % SITE: "1x30 _x60"}, (5, 45), (1, 60),
+    ),
+    "TfmemwatchRetraceStorm": (
+        {"tfmemwatch_retraces_total{%s,function=\"f\"}" % SITE: "0+30x60 1800x60"}, (20,), (5, 100),
+    ),
+    "TfmemwatchSessionsLeftOpen": (
+        {"tfmemwatch_open_sessions{%s}" % SITE: "9x60 0x60",
+         "tfmemwatch_oldest_session_seconds{%s}" % SITE: "3601x60 0x60"}, (15,), (5, 80),
+    ),
+    "TfmemwatchOrphanFunctions": (
+        {"tfmemwatch_registered_functions{%s}" % OF: "0+10x120 1200x180",
+         "tfmemwatch_live_traces{%s,function=\"f\"}" % SITE: "5x300"}, (90,), (20, 250),
+    ),
+    "TfmemwatchLimitWithinSixHours": (
+        {"tfmemwatch_resident_bytes{%s}" % OF: "1000000000+5000000x180 1000000000x200",
+         "tfmemwatch_limit_left_bytes{%s,limit=\"cgroup\"}" % OF: "1000000000-5000000x180 1000000000x200"},
+        (90,), (10, 300),
+    ),
+    "TfmemwatchLimitWithinAnHour": (
+        {"tfmemwatch_limit_seconds{%s,limit=\"cgroup\"}" % OF: "9000-60x140 _x60"}, (130,), (80, 175),
+    ),
+    "TfmemwatchDown": (
+        {"tfmemwatch_last_look_timestamp_seconds{%s}" % OF: "0+60x30 1800x30 3600+60x60"}, (45,), (20, 90),
+    ),
+    "TfmemwatchOverBudget": (
+        {"tfmemwatch_own_seconds_total{%s}" % OF: "0+3x60 180x60",
+         "tfmemwatch_last_look_timestamp_seconds{%s}" % OF: "0+60x120"}, (40,), (5, 110),
+    ),
+}  # fmt: skip
+HEALTHY = {
+    "tfmemwatch_retraces_total{%s,function=\"f\"}" % SITE: "0+1x240",
+    "tfmemwatch_open_sessions{%s}" % SITE: "9x240",
+    "tfmemwatch_oldest_session_seconds{%s}" % SITE: "10x240",
+    "tfmemwatch_registered_functions{%s}" % OF: "0+10x240",
+    "tfmemwatch_live_traces{%s,function=\"f\"}" % SITE: "0+5x240",
+    "tfmemwatch_resident_bytes{%s}" % OF: "1000000000+1000x240",
+    "tfmemwatch_limit_left_bytes{%s,limit=\"cgroup\"}" % OF: "1000000000-1000x240",
+    "tfmemwatch_last_look_timestamp_seconds{%s}" % OF: "0+60x240",
+    "tfmemwatch_own_seconds_total{%s}" % OF: "0+0.05x240",
+    "tfmemwatch_looks_total{%s}" % OF: "0+12x240",
+}  # fmt: skip
+
+
+def promtool_says(folder, series, questions, alerts=()):
+    """What `promtool test rules` says of series, and of questions with their answers at some minutes."""
+    (folder / "rules.yml").write_text(rules(), encoding="utf-8")
+    test = {
+        "rule_files": ["rules.yml"],
+        "evaluation_interval": "1m",
+        "tests": [{
+            "interval": "1m",
+            "input_series": [{"series": name, "values": values} for name, values in series.items()],
+            "promql_expr_test": [
+                {"expr": expr, "eval_time": "%dm" % minute, "exp_samples": [{"labels": "{}", "value": value}]}
+                for expr, minute, value in questions
+            ],
+            "alert_rule_test": list(alerts),
+        }],
+    }  # fmt: skip
+    (folder / "test.yml").write_text(json.dumps(test))
+    testing = [program("promtool"), "test", "rules", "test.yml"]
+    ran = subprocess.run(testing, cwd=str(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return ran.returncode, ran.stdout.decode()
+
+
+@pytest.mark.parametrize("alert", [alert["alert"] for alert in ALERTS])
+def test_an_alert_fires_and_resolves(tmp_path, alert):
+    """After its wait, and no longer than the trouble and its own patience."""
+    series, firing, silent = CASES[alert]
+    asked = 'count(ALERTS{alertname="%s",alertstate="firing"}) or vector(0)' % alert
+    questions = [(asked, minute, 1) for minute in firing] + [(asked, minute, 0) for minute in silent]
+    status, said = promtool_says(tmp_path, series, questions)
+    assert status == 0, said
+
+
+def test_a_healthy_program_alarms_nobody(tmp_path):
+    """Some retraces, some sessions, functions that grow with their traces: hours of it."""
+    asked = 'count(ALERTS{alertstate="firing"}) or vector(0)'
+    status, said = promtool_says(tmp_path, HEALTHY, [(asked, minute, 0) for minute in (60, 120, 200)])
+    assert status == 0, said
+
+
+def test_an_alert_names_line_and_cure(tmp_path):
+    """Whoever is woken reads what to change, and where."""
+    labels = {"job": "j", "instance": "i", "kind": "variable", "site": "train.py:41 step()", "cause": "it grows",
+              "cure": "Make it once."}  # fmt: skip
+    name = "tfmemwatch_suspect_info{%s}" % ",".join("%s=%s" % (key, json.dumps(value)) for key, value in labels.items())
+    expected = {
+        "eval_time": "5m",
+        "alertname": "TfmemwatchLeakFound",
+        "exp_alerts": [{
+            "exp_labels": dict(labels, severity="warning"),
+            "exp_annotations": {
+                "summary": "A leak (variable) at train.py:41 step() of i",
+                "description": "train.py:41 step(): it grows. Make it once.",
+            },
+        }],
+    }  # fmt: skip
+    status, said = promtool_says(tmp_path, {name: "1x30"}, [], [expected])
+    assert status == 0, said
+
+
+def test_the_worker_that_leaks_is_named_by_a_rule(tmp_path):
+    """Of many processes of a job, the one whose leak grows fastest."""
+    grows = 'tfmemwatch_suspect_growth_per_hour{job="j",instance="%s",kind="variable",site="a.py:1 f()"}'
+    asked = 'count(job:tfmemwatch_leaking_instance:topk1{instance="w2"})'
+    status, said = promtool_says(tmp_path, {grows % "w1": "3x10", grows % "w2": "90x10"}, [(asked, 5, 1)])
+    assert status == 0, said
+
+
+# -- the whole way
+
+LEAKS = """
+import tfmemwatch, tensorflow as tf, time, sys
+tfmemwatch.install(port=int(sys.argv[1]), sample_seconds=0.05)
+kept = []
+while True:
+    kept.append(tf.Variable(tf.zeros(1000)))  # <- here
+    time.sleep(0.005)
+"""
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.server.heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+def test_a_real_leak_reaches_a_real_pager(tmp_path, needs):
+    """From a process that leaks, over Prometheus and Alertmanager, to a webhook: with line and cure."""
+    needs("tensorflow")
+    prometheus, alertmanager = program("prometheus"), program("prometheus-alertmanager", "alertmanager")
+    leak_port, prometheus_port, manager_port = free_port(), free_port(), free_port()
+    hook = http.server.HTTPServer(("127.0.0.1", 0), Hook)
+    hook.heard = []
+    threading.Thread(target=hook.serve_forever, daemon=True).start()
+    (tmp_path / "serve.py").write_text(LEAKS)
+    quick = rules().replace('for: "2m"', 'for: "1s"').replace("rules:", "interval: 1s\n    rules:")
+    (tmp_path / "rules.yml").write_text(quick, encoding="utf-8")
+    (tmp_path / "prometheus.yml").write_text(json.dumps({
+        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+        "rule_files": ["rules.yml"],
+        "scrape_configs": [{"job_name": "serving", "static_configs": [{"targets": ["127.0.0.1:%d" % leak_port]}]}],
+        "alerting": {"alertmanagers": [{"static_configs": [{"targets": ["127.0.0.1:%d" % manager_port]}]}]},
+    }))  # fmt: skip
+    (tmp_path / "am.yml").write_text(json.dumps({
+        "route": {"receiver": "pager", "group_wait": "0s"},
+        "receivers": [
+            {"name": "pager", "webhook_configs": [{"url": "http://127.0.0.1:%d/" % hook.server_port}]}],
+    }))  # fmt: skip
+    environ = {**os.environ, "PYTHONPATH": str(TREE)}
+    try:
+        with running(
+            [sys.executable, "serve.py", str(leak_port)], tmp_path / "leak.log", cwd=str(tmp_path), env=environ
+        ), running(
+            [
+                alertmanager,
+                "--config.file=am.yml",
+                "--storage.path=am",
+                "--cluster.listen-address=",
+                "--web.listen-address=127.0.0.1:%d" % manager_port,
+            ],
+            tmp_path / "am.log",
+            cwd=str(tmp_path),
+        ), running(
+            [
+                prometheus,
+                "--config.file=prometheus.yml",
+                "--storage.tsdb.path=data",
+                "--web.listen-address=127.0.0.1:%d" % prometheus_port,
+            ],
+            tmp_path / "p.log",
+            cwd=str(tmp_path),
+        ):
+            eventually(lambda: read(leak_port))
+            (heard, *_) = eventually(lambda: hook.heard)
+    finally:
+        hook.shutdown()
+        hook.server_close()
+    (alert,) = heard["alerts"]
+    print(json.dumps(alert, indent=1))
+    assert alert["labels"]["alertname"] == "TfmemwatchLeakFound"
+    assert alert["labels"]["site"] == "serve.py:6 <module>"
+    assert "Make it once" in alert["annotations"]["description"]

@@ -1,0 +1,369 @@
+"""Many workers: one sum, no dead ones alive, no files that pile up."""
+
+import contextlib
+import functools
+import http.client
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from servers import eventually, free_port, read, scrape
+
+import tfmemwatch
+from tfmemwatch import catalog
+from tfmemwatch.errors import ConfigError
+from tfmemwatch.outputs import workers
+from tfmemwatch.outputs.series import Family
+from tfmemwatch.outputs.workers import Slot, Together, sweep
+
+pytest.importorskip("fcntl", reason="such servers run where there is fcntl")
+TREE = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def folder(tmp_path, needs):
+    """A folder that workers share."""
+    needs("prometheus_client.multiprocess")
+    return str(tmp_path)
+
+
+@pytest.fixture
+def slot(folder):
+    """Make workers, as far as the folder is concerned."""
+    return lambda: Slot(folder, most=50)
+
+
+def families(**values):
+    """Families of one sample each, by the last part of a metric's name."""
+    return [
+        Family(metric, [(tuple("x" for _ in metric.labels), float(value))])
+        for name, value in values.items()
+        for metric in [catalog.BY_NAME["tfmemwatch_" + name]]
+    ]
+
+
+def together(folder):
+    """What a scrape of all workers shows, by name and `pid`."""
+    return {
+        (sample.name, sample.labels.get("pid", "")): sample.value
+        for family in Together(folder).collect()
+        for sample in family.samples
+    }
+
+
+def test_workers_are_added_up_as_the_catalogue_says(folder, slot):
+    """Counters and levels are summed, ages are the largest, memory is each worker's own."""
+    one, two = slot(), slot()
+    one.write(families(retraces_total=3, live_variables=10, oldest_session_seconds=50, memory_bytes=100))
+    two.write(families(retraces_total=4, live_variables=20, oldest_session_seconds=70, memory_bytes=200))
+    shown = together(folder)
+    assert shown["tfmemwatch_retraces_total", ""] == 7
+    assert shown["tfmemwatch_live_variables", ""] == 30
+    assert shown["tfmemwatch_oldest_session_seconds", ""] == 70
+    assert shown["tfmemwatch_memory_bytes", "tfmemwatch0"] == 100
+    assert shown["tfmemwatch_memory_bytes", "tfmemwatch1"] == 200
+
+
+@pytest.mark.parametrize("metric", catalog.METRICS, ids=lambda metric: metric.name)
+def test_every_metric_gets_through(folder, slot, metric):
+    """Each row of the catalogue is there with its own type and help."""
+    slot().write([Family(metric, [(tuple('a"b' for _ in metric.labels), 2.0)])])
+    (shown,) = Together(folder).collect()
+    assert (shown.type, shown.documentation) == (metric.type, metric.help)
+    assert [(one.name, one.value) for one in shown.samples] == [(metric.name, 2.0)]
+
+
+def test_what_has_gone_in_a_worker_has_no_series(folder, slot):
+    """A label set that is no longer written is no longer read."""
+    one = slot()
+    one.write(families(live_variables=10, live_models=1))
+    one.write(families(live_models=2))
+    assert together(folder) == {("tfmemwatch_live_models", ""): 2}
+
+
+def test_what_was_alive_in_a_worker_that_has_ended_is_swept_and_its_counts_stay(folder, slot):
+    """A sum never falls: Prometheus would take that for a restart of all."""
+    one, two = slot(), slot()
+    one.write(families(retraces_total=3, live_variables=10))
+    two.write(families(retraces_total=4, live_variables=20))
+    one._lock.give_back()  # what the kernel does for a worker that was killed
+    assert sweep(folder) == [0]
+    assert together(folder) == {("tfmemwatch_retraces_total", ""): 7, ("tfmemwatch_live_variables", ""): 20}
+    assert sweep(folder) == []
+
+
+def test_the_next_worker_counts_on(folder, slot):
+    """It takes the slot of one that has ended, so files do not pile up, and nothing is counted twice or lost."""
+    first = slot()
+    for _ in range(5):
+        worker = slot()
+        worker.write(families(retraces_total=4, live_variables=20))
+        worker._lock.give_back()
+    assert first.number is None
+    assert together(folder)["tfmemwatch_retraces_total", ""] == 20
+    assert together(folder)["tfmemwatch_live_variables", ""] == 20
+    assert len(list(Path(folder).glob("*.db"))) == 4
+
+
+def test_a_worker_that_leaves_takes_what_was_alive_along(folder, slot):
+    """`uninstall()` does not wait for the others to sweep."""
+    one = slot()
+    one.write(families(retraces_total=3, live_variables=10))
+    one.leave()
+    assert together(folder) == {("tfmemwatch_retraces_total", ""): 3}
+
+
+def test_a_folder_that_is_emptied_is_filled_again(folder, slot):
+    """Some programs wipe it when they start, in each of their workers."""
+    one, two = slot(), slot()
+    one.write(families(retraces_total=3))
+    for path in Path(folder).iterdir():
+        path.unlink()
+    two.write(families(retraces_total=4))
+    one.write(families(retraces_total=3))
+    assert together(folder) == {("tfmemwatch_retraces_total", ""): 7}
+
+
+def test_a_scrape_never_meets_half_a_file(folder, slot, monkeypatch):
+    """Readers and writers at full speed: each scrape is whole."""
+    worker, wrong, stop = slot(), [], threading.Event()
+
+    def write():
+        for turn in range(400):
+            worker.write(families(retraces_total=turn + 1, **({"live_models": 1} if turn % 2 else {"live_graphs": 1})))
+        stop.set()
+
+    writer = threading.Thread(target=write)
+    worker.write(families(retraces_total=1))
+    writer.start()
+    before = 0.0
+    while not stop.is_set():
+        now = together(folder)["tfmemwatch_retraces_total", ""]
+        if now < before:
+            wrong.append((before, now))
+        before = now
+    writer.join()
+    assert wrong == []
+
+
+def test_what_earlier_workers_counted_has_a_bound(folder, slot, monkeypatch):
+    """Lines of code come and go with every deployment; the file does not grow with them for ever."""
+    metric = catalog.BY_NAME["tfmemwatch_compiles_total"]
+    for turn in range(10):
+        worker = slot()
+        worker.write([Family(metric, [(("train.py:%d f()" % (50 * turn + n),), 1.0) for n in range(50)])])
+        worker._lock.give_back()
+    (shown,) = Together(folder).collect()
+    assert len(shown.samples) <= (workers._MOST_CARRIED + 1) * 50
+
+
+def test_a_folder_that_is_not_there_is_an_error_and_nothing_is_installed(tmp_path, monkeypatch):
+    """The message names the variable, its value and what it must be."""
+    path = tmp_path / "missing"
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(path))
+    with pytest.raises(ConfigError, match="PROMETHEUS_MULTIPROC_DIR is '%s'; it must be a folder" % path):
+        tfmemwatch.install()
+    assert tfmemwatch.current() is None
+
+
+def test_workers_share_one_port(folder, monkeypatch):
+    """One of them has it and shows all; the next one takes it when that has ended."""
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", folder)
+    port = free_port()
+    program = (
+        "import sys, tfmemwatch; tfmemwatch.install(port=%d, sample_seconds=0.1);"
+        "print(tfmemwatch.port(), flush=True); sys.stdin.read()" % port
+    )
+    running = [start(program) for _ in range(2)]
+    try:
+        ports = [one.stdout.readline().strip() for one in running]
+        assert sorted(ports) == sorted([str(port).encode(), b"None"])
+        shown = scrape(port)
+        assert count(shown, RESIDENT) == 2
+        holder = ports.index(str(port).encode())
+        running[holder].kill()
+        running[holder].wait()
+        assert eventually(lambda: scrape(port))["tfmemwatch_build_info"] == 1
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+
+
+# -- real servers
+
+
+def start(program, **environ):
+    return subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(TREE), **environ},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Start a server with one of its workers' modules; it is ended after the test."""
+    running = []
+
+    def started(command, files, **environ):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        shared = tmp_path / "shared"
+        shared.mkdir()
+        places = os.pathsep.join([str(TREE), str(tmp_path)])
+        log = (tmp_path / "log").open("w")
+        server = subprocess.Popen(
+            [sys.executable, *command], cwd=str(tmp_path), stdout=log, stderr=log,
+            env={**os.environ, "PYTHONPATH": places, "PROMETHEUS_MULTIPROC_DIR": str(shared),
+                 "TFMEMWATCH_SAMPLE_SECONDS": "0.2", "HOME": str(tmp_path), **environ},
+        )  # fmt: skip
+        running.append((server, log))
+        return server, shared
+
+    yield started
+    for server, log in running:
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        log.close()
+        print((tmp_path / "log").read_text()[-4000:])
+
+
+FLASK = """
+import os
+import flask
+import prometheus_client
+from prometheus_client import multiprocess
+import tensorflow as tf
+
+app = flask.Flask(__name__)
+kept = []
+
+@tf.function
+def score(x, boost):
+    return x * boost
+
+@app.get("/score/<int:n>")
+def scored(n):
+    kept.append(tf.Variable(1.0))
+    score(tf.ones(2), n)
+    return str(os.getpid())
+
+@app.get("/metrics")
+def metrics():
+    registry = prometheus_client.CollectorRegistry()
+    multiprocess.MultiProcessCollector(registry)
+    return flask.Response(prometheus_client.generate_latest(registry), mimetype="text/plain")
+"""
+
+
+GUNICORN = """
+from tfmemwatch.gunicorn import child_exit, post_fork
+
+workers, worker_class, threads = 4, "gthread", 2
+"""
+
+
+def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, needs):
+    """Sums never fall, what was alive in the dead is gone, each worker is there once, and files are swept."""
+    needs("flask")
+    needs("gunicorn")
+    port = free_port()
+    command = ["-m", "gunicorn", "-c", "conf.py", "-b", "127.0.0.1:%d" % port, "app:app"]
+    _, shared = serve(command, {"app.py": FLASK, "conf.py": GUNICORN})
+    pids, killed, stop = set(), set(), threading.Event()
+
+    def load(first):
+        for n in range(first, 10**9, 3):
+            if stop.is_set():
+                return
+            with contextlib.suppress(OSError, http.client.HTTPException):  # of a worker that was killed
+                pids.add(int(read(port, "/score/%d" % n)))
+
+    def settled(since):
+        """Four workers have answered, and have all looked since then: what a kill takes along now is known."""
+        if len(pids - killed) < 4:
+            since[:] = [time.time()]
+            return None
+        shown = scrape(port)
+        looked = [at for name, at in shown.items() if name.startswith("tfmemwatch_last_look_timestamp_seconds{")]
+        return shown if len(looked) == count(shown, RESIDENT) == 4 and min(looked) > since[0] else None
+
+    eventually(lambda: read(port, "/score/0"))
+    threads = [threading.Thread(target=load, args=(n,)) for n in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    try:
+        before = eventually(functools.partial(settled, [0.0]))
+        for pid in sorted(pids)[:3]:
+            os.kill(pid, signal.SIGKILL)
+            killed.add(pid)
+        after = eventually(functools.partial(settled, [0.0]))
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    print("before: %d series; after three kills: %d" % (len(before), len(after)), sorted(os.listdir(str(shared))))
+    made = "tfmemwatch_variables_made_total"
+    assert after[made] > before[made]
+    assert before["tfmemwatch_live_variables"] == before[made]
+    assert after["tfmemwatch_live_variables"] < after[made]
+    assert len(list(shared.glob("*_tfmemwatch*.db"))) == 4 * 4
+
+
+RESIDENT = re.compile(r"tfmemwatch_resident_bytes\{")
+
+
+def count(shown, pattern):
+    return sum(1 for name in shown if pattern.match(name))
+
+
+FASTAPI = """
+import fastapi
+import prometheus_client
+from prometheus_client import multiprocess
+import tfmemwatch
+import tensorflow as tf
+
+tfmemwatch.install()
+app = fastapi.FastAPI()
+registry = prometheus_client.CollectorRegistry()
+multiprocess.MultiProcessCollector(registry)
+app.mount("/metrics", prometheus_client.make_asgi_app(registry))
+kept = []
+
+@app.get("/score/{n}")
+def scored(n: int):
+    kept.append(tf.Variable(1.0))
+    return n
+"""
+
+
+def test_uvicorn_workers_are_added_up(serve, needs):
+    """With `--workers 2` and nothing but `install()`."""
+    needs("fastapi")
+    needs("uvicorn")
+    port = free_port()
+    command = ["-m", "uvicorn", "app:app", "--workers", "2", "--port", str(port), "--log-level", "warning"]
+    serve(command, {"app.py": FASTAPI})
+    eventually(lambda: read(port, "/score/0"))
+    for n in range(1, 40):
+        read(port, "/score/%d" % n)
+    shown = eventually(lambda: (lambda shown: shown.get("tfmemwatch_live_variables") == 40 and shown)(scrape_at(port)))
+    assert shown["tfmemwatch_variables_made_total"] == 40
+    assert count(shown, RESIDENT) == 2
+
+
+def scrape_at(port):
+    with_slash = read(port, "/metrics/")
+    assert with_slash
+    return scrape(port)

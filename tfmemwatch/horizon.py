@@ -1,0 +1,55 @@
+"""How far off the end is: the limits that hold, and the growth towards them."""
+
+from __future__ import annotations
+
+from typing import List, Optional
+
+from .forecast import Outlook, Trend, outlook
+from .limit import Limit, Limits
+from .memory import Memory
+
+_STILL_STARTING = 20  # modules imported between two looks
+
+
+class Horizon:
+    """Takes one look after another; says which limit is reached first, and when."""
+
+    def __init__(self, limits: Optional[Limits] = None) -> None:
+        self._limits = Limits() if limits is None else limits
+        self.limits: List[Limit] = []  # as of the last look, the one with the least left first
+        self._own = Trend()  # of this process: what can't be dropped and read again
+        self._around = Trend()  # of its container, in which others may grow as well
+        self._container: Optional[Limit] = None
+        self._modules = 0
+
+    @property
+    def off(self) -> List[str]:
+        """What can't be read, and why."""
+        return self._limits.off
+
+    def look(self, seconds: float, memory: Memory, modules: int) -> None:
+        """Take one reading, at a time of any clock that only goes forward; `modules` that are imported."""
+        self.limits = self._limits.read()
+        if modules - self._modules >= _STILL_STARTING:
+            self._own.forget()
+            self._around.forget()
+        self._modules = modules
+        if memory.own_bytes is not None:
+            self._own.update(seconds, float(memory.own_bytes))
+        container = next((limit for limit in self.limits if limit.is_of_container), None)
+        if container is None:
+            return
+        if self._container is None or container[:2] != self._container[:2]:
+            self._around.forget()  # another limit, another group
+        self._container = container
+        self._around.update(seconds, float(container.used_bytes))
+
+    def outlook(self) -> Optional[Outlook]:
+        """The limit that is reached first; None while nothing goes on to grow."""
+        own, around = self._own.slope(), self._around.slope()
+        found = [
+            outlook(limit.name, limit.bytes, limit.left_bytes, around if limit.is_of_container else own)
+            for limit in self.limits
+        ]
+        labelled = [one._replace(label=limit.label) for limit, one in zip(self.limits, found) if one is not None]
+        return min(labelled, key=lambda one: one.seconds, default=None)

@@ -1,0 +1,314 @@
+"""The metrics on a port of their own: one thread, one page, and nobody who is slow or silent is in the way."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import ipaddress
+import selectors
+import socket
+import ssl
+import threading
+import time
+from typing import Any, Callable, Dict, NoReturn, Optional, Set, Tuple
+
+from .. import guard
+from ..errors import ConfigError
+
+Page = Callable[[str], Tuple[bytes, str]]  # of the Accept header: the text, and its type
+
+_REQUEST_BYTES = 8192
+_REQUEST_SECONDS = 5.0  # for a whole request, the TLS handshake included
+_ANSWER_SECONDS = 15.0
+_LINGER_SECONDS = 1.0  # for the other side to hang up, once it has its answer
+_MOST_VISITORS = 256  # at a time; one more, and the one that has kept us waiting longest goes
+_MOST_A_SECOND = 500  # who comes beyond that waits in the system's queue until the next second
+_PAGE_SECONDS = 0.2  # a page that is younger than this is served again
+
+_REASONS = {
+    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+}  # fmt: skip
+_READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+_WAITS = (BlockingIOError, InterruptedError, ssl.SSLWantReadError)
+
+
+class _Visitor:
+    """One connection, and how far it has come."""
+
+    __slots__ = ("answer", "deadline", "is_greeted", "lingers", "request", "socket")
+
+    def __init__(self, connection: socket.socket, is_greeted: bool) -> None:
+        self.socket = connection
+        self.is_greeted = is_greeted  # over TLS, when hands have been shaken
+        self.request = bytearray()
+        self.answer: Optional[memoryview] = None
+        self.lingers = False
+        self.deadline = time.monotonic() + _REQUEST_SECONDS
+
+
+class Server:
+    """Serves `/metrics`; what can't be is said by the constructor, before anything runs."""
+
+    def __init__(
+        self, page: Page, address: str = "127.0.0.1", port: int = 0, token: str = "", certificate: str = "",
+        private_key: str = "",
+    ) -> None:  # fmt: skip
+        self._page = page
+        self._pages: Dict[str, Tuple[float, bytes, str]] = {}
+        self._expected = ("Bearer " + token).encode() if token else b""
+        self._tls = _tls(certificate, private_key)
+        self._listener = _listener(address, port)
+        self.port: int = self._listener.getsockname()[1]
+        self._is_local = _is_loopback(self._listener.getsockname()[0])
+        self._visitors: Set[_Visitor] = set()
+        self._window = (0.0, 0)  # when this second began, and who has come in it
+        self._is_listening = False
+        self._is_stopping = False
+        # Not epoll: its interest is shared with a forked child, and what the one forgets the other loses.
+        self._selector = getattr(selectors, "PollSelector", selectors.SelectSelector)()
+        self._bell, self._bell_rope = socket.socketpair()
+        self._thread = threading.Thread(target=self._run, name="tfmemwatch-metrics", daemon=True)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._selector.register(self._bell, _READ)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop answering, and give the port back."""
+        self._is_stopping = True
+        self._bell_rope.send(b".")
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Close all, without a word: also what a forked child does with its copy."""
+        for one in [self._listener, self._bell, self._bell_rope, *(visitor.socket for visitor in self._visitors)]:
+            with contextlib.suppress(OSError):
+                one.close()
+        self._visitors.clear()
+        self._selector.close()
+
+    # -- the one thread
+
+    def _run(self) -> None:
+        while not self._is_stopping:
+            try:
+                self._turn()
+            except Exception:
+                guard.failed("metrics server")
+                time.sleep(0.1)
+
+    def _turn(self) -> None:
+        now = time.monotonic()
+        wait = self._listen(now)
+        if self._visitors:
+            first = min(visitor.deadline for visitor in self._visitors)
+            wait = max(0.0, first - now) if wait is None else max(0.0, min(wait, first - now))
+        for key, _ in self._selector.select(wait):
+            if self._is_stopping:
+                return
+            if key.fileobj is self._listener:
+                self._welcome()
+            elif key.data is not None and key.data in self._visitors:
+                self._attend(key.data)
+        now = time.monotonic()
+        for visitor in [visitor for visitor in self._visitors if visitor.deadline <= now]:
+            self._leave(visitor)
+
+    def _listen(self, now: float) -> Optional[float]:
+        """Listen, unless this second is full; what comes back is for how long it still is."""
+        began, came = self._window
+        if now - began >= 1:
+            self._window = (now, 0)
+            came = 0
+        wanted = came < _MOST_A_SECOND
+        if wanted and not self._is_listening:
+            self._selector.register(self._listener, _READ)
+        elif not wanted and self._is_listening:
+            self._selector.unregister(self._listener)
+        self._is_listening = wanted
+        return None if wanted else max(0.0, began + 1 - now)
+
+    def _welcome(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+        except _WAITS:
+            return
+        except OSError:  # no file descriptor is left, or the visitor is gone
+            self._window = (time.monotonic(), _MOST_A_SECOND)
+            return
+        self._window = (self._window[0], self._window[1] + 1)
+        connection.setblocking(False)
+        if self._tls is not None:
+            try:
+                connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+            except OSError:  # gone already
+                connection.close()
+                return
+        visitor = _Visitor(connection, self._tls is None)
+        if len(self._visitors) >= _MOST_VISITORS:
+            self._leave(min(self._visitors, key=lambda one: (one.answer is not None and not one.lingers, one.deadline)))
+        self._visitors.add(visitor)
+        self._selector.register(connection, _READ, visitor)
+
+    def _leave(self, visitor: _Visitor) -> None:
+        self._visitors.discard(visitor)
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(visitor.socket)
+        visitor.socket.close()
+
+    def _attend(self, visitor: _Visitor) -> None:
+        try:
+            self._go_on(visitor)
+        except ssl.SSLWantWriteError:
+            self._selector.modify(visitor.socket, _WRITE, visitor)
+        except _WAITS:
+            writing = visitor.answer is not None and not visitor.lingers
+            self._selector.modify(visitor.socket, _WRITE if writing else _READ, visitor)
+        except OSError:  # it has hung up, or speaks no TLS
+            self._leave(visitor)
+
+    def _go_on(self, visitor: _Visitor) -> None:
+        """As far as it goes now; an exception says what it waits for."""
+        connection: Any = visitor.socket
+        if not visitor.is_greeted:
+            connection.do_handshake()
+            visitor.is_greeted = True
+        while visitor.answer is None:
+            more = connection.recv(_REQUEST_BYTES)
+            if not more:
+                self._leave(visitor)
+                return
+            visitor.request += more
+            if b"\r\n\r\n" in visitor.request or b"\n\n" in visitor.request:
+                visitor.answer = memoryview(self._answer(bytes(visitor.request[:_REQUEST_BYTES])))
+            elif len(visitor.request) > _REQUEST_BYTES:
+                visitor.answer = memoryview(_message(431))
+            if visitor.answer is not None:
+                visitor.deadline = time.monotonic() + _ANSWER_SECONDS
+        while visitor.answer:
+            visitor.answer = visitor.answer[connection.send(visitor.answer[:65536]) :]
+        if not visitor.lingers:
+            visitor.lingers = True
+            visitor.deadline = time.monotonic() + _LINGER_SECONDS
+            if self._tls is None:
+                connection.shutdown(socket.SHUT_WR)
+        if self._tls is not None:
+            connection.unwrap()
+        else:
+            while connection.recv(65536):
+                pass
+        self._leave(visitor)
+
+    # -- what is answered
+
+    def _answer(self, request: bytes) -> bytes:
+        head = request.replace(b"\r\n", b"\n").split(b"\n\n", 1)[0].decode("latin-1").split("\n")
+        words = head[0].split(" ")
+        if len(words) != 3 or not words[2].startswith("HTTP/1."):
+            return _message(400)
+        method, target, version = words
+        headers: Dict[str, str] = {}
+        for line in head[1:]:
+            name, colon, value = line.partition(":")
+            if not colon or name != name.strip() or (name.lower() == "host" and "host" in headers):
+                return _message(400)
+            headers[name.lower()] = value.strip()
+        if self._is_local and not _names_loopback(headers.get("host"), version):
+            return _message(403, "the Host is not this machine's loopback")
+        if self._expected and not hmac.compare_digest(
+            headers.get("authorization", "").encode("latin-1"), self._expected
+        ):
+            return _message(401, more="WWW-Authenticate: Bearer\r\n")
+        if method not in ("GET", "HEAD"):
+            return _message(405, more="Allow: GET, HEAD\r\n")
+        if target.split("?", 1)[0] != "/metrics":
+            return _message(404, "there is only /metrics")
+        try:
+            body, content_type = self._written(headers.get("accept", ""))
+        except Exception:
+            guard.failed("metrics page")
+            return _message(500)
+        return _message(200, body, content_type, with_body=method == "GET")
+
+    def _written(self, accept: str) -> Tuple[bytes, str]:
+        """The page in the format asked for; however often one asks, it is not made more than five times a second."""
+        wanted = "openmetrics" if "application/openmetrics-text" in accept else ""
+        now = time.monotonic()
+        made_at, body, content_type = self._pages.get(wanted, (0.0, b"", ""))
+        if not body or now - made_at > _PAGE_SECONDS:
+            body, content_type = self._page("application/openmetrics-text; version=1.0.0" if wanted else "")
+            self._pages[wanted] = (now, body, content_type)
+        return body, content_type
+
+
+def _message(
+    status: int, body: Any = "", content_type: str = "text/plain; charset=utf-8", *, more: str = "",
+    with_body: bool = True,
+) -> bytes:  # fmt: skip
+    text: bytes = body if isinstance(body, bytes) else ((body or _REASONS[status].lower()) + "\n").encode()
+    head = "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n" % (
+        status, _REASONS[status], content_type, len(text),
+    )  # fmt: skip
+    head += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n%s\r\n" % more
+    return head.encode("latin-1") + (text if with_body else b"")
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address.split("%", 1)[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _names_loopback(host: Optional[str], version: str) -> bool:
+    """Whether a Host header names this machine to itself: a page from elsewhere, made to point here, does not."""
+    if host is None:
+        return version == "HTTP/1.0"
+    name = host[1:].split("]", 1)[0] if host.startswith("[") else host.rsplit(":", 1)[0]
+    return name.lower() in ("localhost", "localhost.") or _is_loopback(name)
+
+
+def _tls(certificate: str, private_key: str) -> Optional[ssl.SSLContext]:
+    if not certificate:
+        if private_key:
+            raise ConfigError("private_key is %r, and there is no certificate; it must be given, too" % private_key)
+        return None
+
+    def no_password() -> NoReturn:
+        raise ValueError("the private key has a password")
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, private_key or None, no_password)
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            "certificate is %r (private_key %r); they must be PEM files that belong together: %s"
+            % (certificate, private_key, error)
+        ) from None
+    return context
+
+
+def _listener(address: str, port: int) -> socket.socket:
+    listener = None
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen(128)
+        listener.setblocking(False)
+    except (OSError, UnicodeError) as error:
+        if listener is not None:
+            listener.close()
+        raise ConfigError(
+            "port is %d at address %r, and can't be served there: %s; it must be a free port (0 takes any) of an "
+            "address of this machine" % (port, address, getattr(error, "strerror", None) or error)
+        ) from None
+    return listener
