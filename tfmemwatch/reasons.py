@@ -9,7 +9,7 @@ from typing import Deque, Dict, Hashable, List, NamedTuple, Optional, Tuple
 from .arguments import Trace
 from .ledger import Place, site_of
 from .model import Site
-from .rewrites import Rewrite, Target, rewrite
+from .rewrites import LAMBDA, Rewrite, Target, rewrite
 from .signatures import Difference, Signature, key_of, nearest
 from .source import computed_with
 from .tfapi import Traced
@@ -197,7 +197,7 @@ def why(account: Account, most: int = 4) -> Why:
 def instead(account: Account) -> Optional[Rewrite]:
     """Code for the function that was traced so often, tried on what it was traced for."""
     function, seen = account.history.function, list(account.history.asked.values())
-    if not function.name.isidentifier():
+    if not function.name.isidentifier() and function.name != LAMBDA:
         return None
     if account.tried != len(seen):  # as long as nothing new was asked for, the answer is the same
         account.tried = len(seen)
