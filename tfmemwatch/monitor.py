@@ -17,6 +17,7 @@ from .errors import Unavailable
 from .examiner import Examiner
 from .expectations import Expectation, Expectations
 from .forecast import Outlook
+from .frozen import Frozen
 from .growth import COUNT_EVENTS
 from .holders import path_to
 from .horizon import Horizon
@@ -32,6 +33,7 @@ from .probes import PROBES, datasets, tapes
 from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
+from .probes.traces import Traces
 from .sample import Calls, Own, Sample
 from .sampler import Sampler
 
@@ -41,6 +43,7 @@ _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 _IMPORT_SECONDS = 1.0
 _TRIES = 3  # for the way to what is held
 _MOST_HOLDERS = 200
+_MOST_FROZEN = 12
 _HELD = {
     "variable": ("variable", "graph_variable"),
     "model_rebuild": ("model",),
@@ -320,7 +323,9 @@ class Watch:
 
     def report(self) -> str:
         """A text for a person."""
-        return str(self.snapshot(owners=True))
+        frozen = self.frozen()[:_MOST_FROZEN]
+        told = ["", "Frozen into traces", *("  " + str(one) for one in frozen), ""] if frozen else []
+        return str(self.snapshot(owners=True)) + "\n".join(told)
 
     def light_account(self, tallies: Mapping[Any, Any]) -> Account:
         """Whose bytes these are as far as it can be read at once; what is counted is in `tallies`."""
@@ -362,6 +367,14 @@ class Watch:
         """Where the tapes were opened that record now; those from before the watch are looked for."""
         known = [tape.site for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
         return known or tapes.lines_from_before()
+
+    def frozen(self) -> List[Frozen]:
+        """What traces hold on to: Python state that has changed since, and large data baked in as constants."""
+        try:
+            return [one for probe in self.probes if isinstance(probe, Traces) for one in probe.frozen()]
+        except Exception:
+            guard.failed("frozen")
+            return []
 
     def explained(self, finding: Finding) -> Finding:
         """The finding, with why it came about, who holds what has grown and what to write instead."""

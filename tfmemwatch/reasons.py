@@ -7,6 +7,7 @@ from collections import OrderedDict, deque
 from typing import Deque, Dict, Hashable, List, NamedTuple, Optional, Tuple
 
 from .arguments import Trace
+from .frozen import State
 from .ledger import Place, site_of
 from .model import Site
 from .rewrites import LAMBDA, Rewrite, Target, rewrite
@@ -24,11 +25,12 @@ _MOST_KEPT = 128  # signatures of one function, for what is to be written instea
 class History:
     """The traces of one function that are remembered."""
 
-    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told")
+    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told", "state")
 
     def __init__(self, function: Traced) -> None:
         self.count = 0  # of traces there have been
         self.function = function
+        self.state: State = ()  # that one of its first traces read
         self.is_told = False  # that there have been too many
         self.first: Optional[Signature] = None
         self.earlier: Deque[Signature] = deque(maxlen=_MOST_EARLIER)

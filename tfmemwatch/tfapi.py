@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import weakref
 from types import MethodType
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -231,14 +232,18 @@ class Traced(NamedTuple):
     line: Tuple[str, int]  # where it stands
     options: Tuple[str, ...]  # of its decorator
     relax: str  # the option that leaves shapes open, as this TensorFlow calls it
+    target: Any = None  # a weak reference to the Python function
+    instance: Any = None  # and one to the object that it is a method of
 
 
 def traced(function: Any) -> Traced:
     """What is known of a tf.function without calling it."""
     target = getattr(function, "_python_function", None)
-    is_method = False
+    is_method, instance = False, None
     for _ in range(8):
-        is_method = is_method or isinstance(target, MethodType)
+        if isinstance(target, MethodType):
+            is_method = True
+            instance = getattr(target.__self__, "weakrefself_target__", instance)
         inner = getattr(target, "__wrapped__", None) or getattr(target, "__func__", None)
         inner = target.func if isinstance(target, functools.partial) else inner
         if inner is None:
@@ -262,7 +267,20 @@ def traced(function: Any) -> Traced:
     return Traced(
         code.co_name, tuple(names[1:] if is_method else names), is_method,
         (code.co_filename, code.co_firstlineno), options, relax,
+        weakref.ref(target), instance,
     )  # fmt: skip
+
+
+def constants(graph: Any, least_bytes: int, most: int = 4000) -> List[Tuple[Any, int]]:
+    """The large constants of a graph: the lines that made each, outermost first, and its bytes."""
+    found = []
+    for operation in graph.get_operations()[:most]:
+        if operation.type == "Const":
+            shape, dtype = operation.outputs[0].shape, operation.outputs[0].dtype
+            size = (shape.num_elements() or 0) * dtype.size
+            if size >= least_bytes:
+                found.append((operation.traceback, int(size)))
+    return found
 
 
 def evict(function: Any, most: int) -> int:

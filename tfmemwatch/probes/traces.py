@@ -14,6 +14,7 @@ from .. import arguments, guard, site, tfapi
 from ..advice import advice
 from ..arguments import Trace
 from ..errors import LeakFound
+from ..frozen import Frozen, Source, changed, nothing, state_of
 from ..model import UNKNOWN, Finding, Site
 from ..patch import Patch
 from ..reasons import Account, History, Reasons, instead, why
@@ -22,6 +23,10 @@ from .scene import Probe, Scene
 _OWNERS = ("polymorphic_function.py", "def_function.py")
 _LIFTED = "initialize_variables"  # what TensorFlow itself traces when a tf.function has made variables
 _ASKS = "_maybe_define_function"  # what looks for a trace that fits, and has one made where there is none
+_LARGE_BYTES = 1 << 20
+_GRAPHS_A_LOOK = 20
+_MOST_BAKED = 200
+_STATES = 3  # of the first traces of a function what they read is remembered
 _DATASETS = ("structured_function.py", "dataset_ops.py")
 
 
@@ -54,6 +59,8 @@ class Traces(Probe):
         self._local = _Depth()
         self._traces: MutableMapping[Any, History] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
         self.reasons = Reasons()
+        self._graphs: Deque[Tuple[Any, str]] = deque(maxlen=200)  # weak references to those to be looked at
+        self._baked: Dict[Site, Frozen] = {}
         self._exceeding: Deque[_Begin] = deque(maxlen=100)
 
     def install(self) -> None:
@@ -69,6 +76,27 @@ class Traces(Probe):
     def read(self) -> None:
         """Compare the traces that came since the last look."""
         self.reasons.settle()
+        for _ in range(min(len(self._graphs), _GRAPHS_A_LOOK)):
+            ref, name = self._graphs.popleft()
+            graph = ref()
+            if graph is not None:
+                self._look_for_constants(graph, name)
+
+    def _look_for_constants(self, graph: Any, name: str) -> None:
+        for lines, size in tfapi.constants(graph, _LARGE_BYTES):
+            at = site.of_traceback([(line[0], line[1], line[2]) for line in lines])
+            if len(self._baked) < _MOST_BAKED:
+                self._baked[at] = Frozen(name, at, "Python data is baked into `%s` as a constant" % name, size)
+
+    def frozen(self) -> List[Frozen]:
+        """Python state that has changed since a trace read it, and large data in traces."""
+        found = sorted(self._baked.values(), key=lambda one: -one.bytes)
+        for history in list(self._traces.values()):
+            function = history.function
+            if function.target is not None:
+                source = Source(function.target, function.instance or nothing)
+                found += changed(function.name, function.line, source, history.state)
+        return found
 
     def explained(self, finding: Finding) -> Finding:
         """Why a function was traced again and again: by argument."""
@@ -150,6 +178,11 @@ class Traces(Probe):
         firsts = 2 if getattr(begin.owner, "_created_variables", None) else 1  # its first call traces it twice
         kind = "retrace" if again >= firsts else "trace"
         ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
+        if begin.history is not None and again < _STATES:
+            function = begin.history.function
+            self._graphs.append((weakref.ref(graph), function.name or begin.name))
+            if function.target is not None:
+                begin.history.state = state_of(Source(function.target, function.instance or nothing))
         if begin.history is not None and begin.trace is not None:
             self.reasons.traced(begin.history, begin.site, begin.name, begin.trace, kind == "trace")
         calls = tfapi.calls_since_trace(self._detectors, begin.owner)
