@@ -254,21 +254,25 @@ def traced(function: Any) -> Traced:
         return Traced("", (), False, ("", 0), (), "")
     names = code.co_varnames[: code.co_argcount]
     is_method = is_method or names[:1] == ("self",)
-    options = tuple(
-        "%s=%r" % (name, value)
-        for name, value, default in (
-            ("jit_compile", getattr(function, "_jit_compile", None), None),
-            ("autograph", getattr(function, "_autograph", True), True),
-        )
-        if value is not default and isinstance(value, bool)
-    )
-    known = type(function).__init__.__code__.co_varnames
-    relax = next((name for name in ("reduce_retracing", "experimental_relax_shapes") if name in known), "")
+    compiled, converted = getattr(function, "_jit_compile", None), getattr(function, "_autograph", True)
+    options: Tuple[str, ...] = ()
+    if type(compiled) is bool or converted is False:
+        options = ("jit_compile=%r" % compiled,) if type(compiled) is bool else ()
+        options += ("autograph=False",) if converted is False else ()
+    kind: Any = type(function)
+    relax = _relaxing(kind)
     return Traced(
         code.co_name, tuple(names[1:] if is_method else names), is_method,
         (code.co_filename, code.co_firstlineno), options, relax,
         weakref.ref(target), instance,
     )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=16)
+def _relaxing(kind: Any) -> str:
+    """How a kind of tf.function calls the option that leaves shapes open."""
+    known = kind.__init__.__code__.co_varnames
+    return next((name for name in ("reduce_retracing", "experimental_relax_shapes") if name in known), "")
 
 
 def constants(graph: Any, least_bytes: int, most: int = 4000) -> List[Tuple[Any, int]]:

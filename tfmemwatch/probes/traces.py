@@ -26,7 +26,6 @@ _ASKS = "_maybe_define_function"  # what looks for a trace that fits, and has on
 _LARGE_BYTES = 1 << 20
 _GRAPHS_A_LOOK = 20
 _MOST_BAKED = 200
-_STATES = 3  # of the first traces of a function what they read is remembered
 _DATASETS = ("structured_function.py", "dataset_ops.py")
 
 
@@ -178,7 +177,7 @@ class Traces(Probe):
         firsts = 2 if getattr(begin.owner, "_created_variables", None) else 1  # its first call traces it twice
         kind = "retrace" if again >= firsts else "trace"
         ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
-        if begin.history is not None and again < _STATES:
+        if begin.history is not None and again == 0:
             function = begin.history.function
             self._graphs.append((weakref.ref(graph), function.name or begin.name))
             if function.target is not None:
