@@ -16,6 +16,7 @@ from .source import computed_with
 from .tfapi import Traced
 
 _MOST_EARLIER = 16  # traces of a function with which a new one is compared, besides its first
+_STREAK = 4
 _MOST_WAITING = 128  # traces that wait to be compared before whoever adds one compares
 _MOST_LINES = 400
 _MOST_CAUSES = 40  # of one function at one line; further ones are counted as «other»
@@ -25,11 +26,13 @@ _MOST_KEPT = 128  # signatures of one function, for what is to be written instea
 class History:
     """The traces of one function that are remembered."""
 
-    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told", "state")
+    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told", "state", "streak", "usual")
 
     def __init__(self, function: Traced) -> None:
         self.count = 0  # of traces there have been
         self.function = function
+        self.usual: Tuple[Hashable, ...] = ()  # in what its traces differ, as it was the last time
+        self.streak = 0  # how often that has been the same
         self.state: State = ()  # that one of its first traces read
         self.is_told = False  # that there have been too many
         self.first: Optional[Signature] = None
@@ -39,7 +42,7 @@ class History:
     def reasons_for(self, trace: Trace) -> List[Difference]:
         """In what a trace differs from the nearest earlier one; it is one of them from now on."""
         first = [self.first] if self.first is not None else []
-        found = nearest(trace.asked, [*reversed(self.earlier), *first]) if first else []
+        found = self._nearest(trace.asked, [*reversed(self.earlier), *first]) if first else []
         if self.first is None:
             self.first = trace.made
         else:
@@ -47,6 +50,18 @@ class History:
         if len(self.asked) < _MOST_KEPT:
             key = (tuple((name, key_of(node)) for name, node in trace.asked.arguments), trace.asked.context)
             self.asked.setdefault(key, trace.asked)
+        return found
+
+    def _nearest(self, asked: Signature, earlier: List[Signature]) -> List[Difference]:
+        """Where it was the same again and again, the latest is asked first, and the others only if it is another."""
+        if self.streak >= _STREAK:
+            found = nearest(asked, earlier[:1])
+            if tuple(one.key for one in found) == self.usual:
+                return found
+        found = nearest(asked, earlier)
+        keys = tuple(one.key for one in found)
+        self.streak = self.streak + 1 if keys == self.usual else 0
+        self.usual = keys
         return found
 
 
