@@ -29,7 +29,7 @@ PROGRAM = textwrap.dedent("""\
             self.history = []
 
         def put(self, key, value):
-            self.rows[key] = value
+            self.rows[key] = value or len(self.rows)
             self.history += [value]
             self.groups.setdefault(key, []).append(value)
 
@@ -62,7 +62,7 @@ def line_with(text):
         ("results", "results.append", "plain"),
         ("x", 'state["x"].append', "by_key"),
         ("seen", 'state["seen"][value] = value', "by_key"),
-        ("rows", "self.rows[key] = value", "put"),
+        ("rows", "self.rows[key] = value or", "put"),
         ("history", "self.history += [value]", "put"),
         ("groups", "self.groups.setdefault", "put"),
         ("waiting", "self.waiting.put_nowait", "push"),
@@ -95,6 +95,7 @@ def test_what_may_keep_a_collection_small_is_seen(tmp_path, how):
 def test_a_list_that_is_only_filled_may_not_be_bounded(program):
     """Then nothing needs to be waited for."""
     assert not source.may_bound(["history"], program, ["Cache"])
+    assert not source.may_bound(["rows"], program, ["Cache"])
     assert source.may_bound(["results"], program)
 
 

@@ -138,7 +138,7 @@ METRICS: Tuple[Metric, ...] = (
     _more("tfmemwatch_models_made_total", "Keras models made", "model", "born"),
     _other("tfmemwatch_oldest_session_seconds", "Age of the oldest open session", "site", adds="max"),
     _other("tfmemwatch_model_calls_total", "Outermost calls of the models alive", "model", "method"),
-    _other("tfmemwatch_model_grown_bytes", "What resident memory gained over the measured calls of the models alive", "model", "method"),
+    _other("tfmemwatch_model_grown_bytes", "What memory in use gained over the measured calls of the models alive", "model", "method"),
     *map(_gauge, GAUGES),
     _other("tfmemwatch_registered_functions", "Functions registered in TensorFlow's runtime"),
     _other("tfmemwatch_python_blocks", "Small blocks that Python has allocated", adds="worker"),

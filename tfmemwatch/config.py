@@ -34,6 +34,7 @@ class Config(NamedTuple):
     over_budget: str = "warn"  # what then: warn, or raise LeakFound in the call that traces (for tests)
     evict: Tuple[str, ...] = ()  # tf.functions, by name, of which no more than max_traces are kept
     values: bool = False  # whether values of Python arguments may be told, in at most 80 characters each
+    max_overhead: float = 0.01  # share of the time that the watch may take; it looks less closely rather than take more
     log: bool = True  # whether findings are logged as warnings
     max_sites: int = 1000  # lines remembered for each kind of thing; the rest is counted as one
     door: str = ""  # a folder for a socket at which processes of the same user may ask this one; empty: none
@@ -123,6 +124,8 @@ KINDS: Dict[str, _Kind] = {
     "over_budget": _Kind(_level, lambda value: value in ("warn", "raise"), "warn or raise"),
     "evict": _Kind(_names, _is_names, "a list of names of tf.functions"),
     "values": _TRUTH,
+    "max_overhead": _Kind(float, lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)
+                          and 0 < value <= 1, "a number above 0, up to 1"),
     "log": _TRUTH,
     "max_sites": _COUNT,
     "door": _Kind(str, lambda value: isinstance(value, str), "the name of a folder"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import TYPE_CHECKING, List, Mapping, Optional
 
 from . import tfapi
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .monitor import Watch
 
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
+_STILL_STARTING = 20  # modules imported between two looks
 _PROCESS = Site("", 0, "the process")
 _KEPT = (
     "function_library",
@@ -39,6 +41,7 @@ class Examiner:
         self._inquiry = Inquiry(watch.operations, watch.recording, watch.hoarders, pace, per, unit, _tensor_type)
         self._keeper: Optional[Keeper] = None
         self._balance = Balance()
+        self._modules = 0
         self._per = per
         self._cases = Casebook()
         self._looks = 0
@@ -88,6 +91,9 @@ class Examiner:
             news = True
         if watch.config.evidence:
             memory = watch.memory()
+            if len(sys.modules) - self._modules >= _STILL_STARTING:
+                self._balance = Balance()
+            self._modules = len(sys.modules)
             if not self._inquiry.is_open:  # what it holds while it looks would be taken for the program's
                 news = self._balance.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes) or news
             news = self._inquiry.look(memory, not judge.anything_rises(), now, watch.memory) or news

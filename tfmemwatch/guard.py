@@ -12,6 +12,7 @@ logger = logging.getLogger("tfmemwatch")
 logger.addHandler(logging.NullHandler())
 
 failures: Dict[str, int] = {}  # bounded by the places in this package that call `failed`
+spent: Dict[str, float] = {}  # seconds in the hooks of each place; threads may lose some of each other's
 
 
 def failed(where: str) -> None:

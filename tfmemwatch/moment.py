@@ -12,6 +12,9 @@ from .limit import Limit
 from .memory import Memory
 from .model import Finding, Key, Tally
 from .outputs import text
+from .sample import Living
+
+_NOTHING = Living()
 
 
 class Snapshot(NamedTuple):
@@ -26,6 +29,7 @@ class Snapshot(NamedTuple):
     account: Optional[Account] = None  # whose bytes these are, where it was asked for
     limit: Optional[Limit] = None  # the one with the least left
     outlook: Optional[Outlook] = None  # when it, or another, is reached
+    living: Living = _NOTHING
 
     def alive(self, kind: str) -> int:
         """How many things of a kind there were."""
@@ -38,7 +42,7 @@ class Snapshot(NamedTuple):
     def __str__(self) -> str:
         return text.render("as of %s" % _clock(self.seconds), self.findings, {}, self.tallies,
                            (None, self.memory), self.off, self.verdict, (None, self.account),
-                           text.future(self.limit, self.outlook))  # fmt: skip
+                           text.future(self.limit, self.outlook), self.living)  # fmt: skip
 
 
 class Diff(NamedTuple):
@@ -62,7 +66,8 @@ class Diff(NamedTuple):
         title = "from %s to %s" % (_clock(before.seconds), _clock(after.seconds))
         memory = (before.memory, after.memory)
         return text.render(title, after.findings, before.tallies, after.tallies, memory, after.off, after.verdict,
-                           (before.account, after.account), text.future(after.limit, after.outlook))  # fmt: skip
+                           (before.account, after.account), text.future(after.limit, after.outlook),
+                           after.living)  # fmt: skip
 
 
 def _clock(seconds: float) -> str:

@@ -9,8 +9,9 @@ import time
 import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from . import account, fork, guard, holdings, known, remedy, tfapi
+from . import account, census, fork, guard, holdings, known, remedy, tfapi
 from .account import Account
+from .budget import Budget
 from .config import Config, checked
 from .door import Door
 from .errors import Unavailable
@@ -34,7 +35,7 @@ from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
 from .probes.traces import Traces
-from .sample import Calls, Own, Sample
+from .sample import Calls, Living, Own, Sample
 from .sampler import Sampler
 
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
@@ -60,7 +61,7 @@ class Watch:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.level = config.level
+        self.level = self._wanted = config.level
         self.process = Process()
         self.ledger = Ledger(config.max_sites)
         self.scene = Scene(self.ledger, self.process, config.level, config)
@@ -83,6 +84,7 @@ class Watch:
         self._examiner = Examiner(self, COUNT_EVENTS, _TIME_PACE, "hour", per_hour)
         self._looks = 0
         self._own_seconds = 0.0
+        self.budget = Budget(self.config.max_overhead)
         self._looked_at: Optional[float] = None
         self.horizon = Horizon()
         self._holders: Dict[Tuple[str, Site], Tuple[str, int]] = {}
@@ -131,7 +133,12 @@ class Watch:
 
     def set_level(self, level: str) -> None:
         """Look more or less closely from now on."""
-        self.level = checked("level", level, "level")
+        self._look_at(checked("level", level, "level"))
+        self._wanted = level
+        self.budget = Budget(self.config.max_overhead)
+
+    def _look_at(self, level: str) -> None:
+        self.level = level
         self.scene.rank = RANK[level]
 
     def _imported(self, module: Any = None) -> None:
@@ -224,6 +231,27 @@ class Watch:
             except Exception:
                 guard.failed("after a look")
         self._own_seconds += time.thread_time() - began
+        if self._running:
+            self._keep_to_budget(self.budget.look(time.monotonic(), self.spent_seconds()))
+
+    def spent_seconds(self) -> float:
+        """What the watch has taken so far: its thread, and its hooks in the program's threads."""
+        return self._own_seconds + sum(guard.spent.values())
+
+    def _keep_to_budget(self, word: str) -> None:
+        if not word:
+            return
+        rank = RANK[self.level]
+        rank = max(0, rank - 1) if word == "lower" else min(RANK[self._wanted], rank + 1)
+        level = next(name for name, other in RANK.items() if other == rank)
+        if level == self.level:
+            return
+        if word == "lower":
+            guard.logger.info(
+                "the watch took %.1f %% of the time, and may take %.3g %%: its level is %s now",
+                100 * self.budget.share, 100 * self.budget.most, level,
+            )  # fmt: skip
+        self._look_at(level)
 
     def _look(self) -> None:
         with self._lock:
@@ -299,7 +327,17 @@ class Watch:
             account = self.account() if owners else None
             limit = next(iter(self.horizon.limits), None)
             return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict,
-                            account, limit, self.outlook())  # fmt: skip
+                            account, limit, self.outlook(), self.living())  # fmt: skip
+
+    def living(self) -> Living:
+        """What a report says beside counts; looks through the heap once."""
+        names = tfapi.function_names()
+        orphans = None
+        if names is not None and tfapi.has("registered_function"):
+            owners = census.everything({tfapi.find("registered_function").value})
+            orphans = len(set(names).difference(map(tfapi.registered_name, owners)))
+        count = None if names is None else len(names)
+        return Living(self.calls(), self.ledger.ages("session"), count, orphans)
 
     def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
         """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
@@ -361,6 +399,8 @@ class Watch:
     def more(self) -> str:
         """Which level would tell more."""
         rank = self.scene.rank
+        if self.budget.is_lowered:
+            return "level is %r, to stay within max_overhead=%.3g: evidence is thin" % (self.level, self.budget.most)
         return {1: "level='sites' would name the line", 2: "level='stacks' would show who called it"}.get(rank, "")
 
     def recording(self) -> List[Site]:

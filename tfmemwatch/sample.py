@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .memory import Memory
-from .model import Finding, Key, Site, Tally
+from .model import Finding, Key, Site, Tally, size_of
 
 
 class Calls(NamedTuple):
@@ -14,8 +15,31 @@ class Calls(NamedTuple):
     model: str
     method: str
     calls: int
-    measured: int  # calls whose memory was read before and after, and that nothing overlapped
-    grown_bytes: int  # what resident memory gained over the measured ones
+    measured: int  # calls in stretches between two readings of memory, that no other model's calls overlapped
+    grown_bytes: int  # what memory in use gained over the measured ones
+    error_bytes: float = math.inf  # one standard error of what a call leaves
+
+    @property
+    def per_call(self) -> float:
+        """Bytes that a call leaves behind."""
+        return self.grown_bytes / self.measured if self.measured else 0.0
+
+    @property
+    def leaves(self) -> str:
+        """What a thousand calls leave, as a person says it: `1.02 MB ± 40 kB`; nothing where too little is known."""
+        if math.isinf(self.error_bytes):
+            return ""
+        sure = abs(self.per_call) > 3 * self.error_bytes
+        return "%s ± %s" % (size_of(1000 * self.per_call) if sure else "0 B", size_of(1000 * self.error_bytes))
+
+
+class Living(NamedTuple):
+    """What a report says beside counts: of calls, of ages, and of functions in TensorFlow's runtime."""
+
+    calls: Sequence[Calls] = ()
+    session_ages: Sequence[Tuple[Site, float]] = ()
+    functions: Optional[int] = None  # registered in the runtime
+    orphans: Optional[int] = None  # of them, those whose owner in Python has gone
 
 
 class Own(NamedTuple):

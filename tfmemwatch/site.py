@@ -23,7 +23,8 @@ _THEIRS = (PROJECT, _GENERATED)
 _MARK = "__autograph_generated_file"
 _TEMPORARY = re.compile(re.escape(tempfile.gettempdir() + os.sep) + r"tmp\w+\.py$")  # AutoGraph's in TensorFlow 1.15
 _DEEPEST = 400  # frames looked at; deeper stacks are recursion, and the answer is near the top
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# Before Python 3.9 a relative path on sys.path makes relative file names.
+_OWN = (os.path.dirname(os.path.abspath(__file__)) + os.sep, os.path.dirname(__file__) + os.sep)
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _STDLIB = tuple(
     os.path.realpath(path) + os.sep

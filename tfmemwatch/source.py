@@ -52,14 +52,14 @@ def putting_into(name: str, files: Iterable[str], anyhow: bool = False) -> List[
 def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
     """Whether some line keeps what has one of these names, in one of these classes, from growing for ever.
 
-    It takes things out, asks how long it is, or begins anew elsewhere than in the constructor.
+    It takes things out, compares its length, or begins anew elsewhere than in the constructor.
     """
     wanted, classes = set(names), set(owners)
     tree = _parsed(file)
     for owner, function, node in _walk(tree, "", "<module>") if tree is not None else ():
         if classes and owner not in classes:
             continue
-        if _takes(node) in wanted or _measures(node) in wanted:
+        if _takes(node) in wanted or wanted.intersection(_measured(node)):
             return True
         if function not in ("__init__", "<module>") and wanted.intersection(_renews(node)):
             return True
@@ -73,10 +73,12 @@ def _takes(node: ast.AST) -> str:
     return next((_tail(target.value) for target in targets if isinstance(target, ast.Subscript)), "")
 
 
-def _measures(node: ast.AST) -> str:
-    """`len(self.rows)`."""
-    is_len = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
-    return _tail(node.args[0]) if is_len and node.args else ""  # type: ignore[attr-defined]
+def _measured(node: ast.AST) -> List[str]:
+    """What a condition asks the length of: `if len(self.rows) > 100`; but not `ids[word] = len(ids)`."""
+    if not isinstance(node, ast.Compare):
+        return []
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call) and _called(one) == "len" and one.args]
+    return [_tail(one.args[0]) for one in calls]
 
 
 def _renews(node: ast.AST) -> List[str]:

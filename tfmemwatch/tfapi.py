@@ -29,6 +29,11 @@ PLACES: Dict[str, Tuple[str, ...]] = {
         "~eager.def_function:_frequent_tracing_detector_manager",
     ),
     "graph": ("~framework.ops:Graph.__init__",),
+    "registered_function": (
+        _POLY + "atomic_function:AtomicFunction",
+        _POLY + "monomorphic_function:_EagerDefinedFunction",
+        "~eager.function:_EagerDefinedFunction",
+    ),
     "imported_operations": ("~framework.importer:_ProcessNewOps",),
     "default_graphs": ("~framework.ops:_default_graph_stack",),
     "variable": ("~ops.resource_variable_ops:BaseResourceVariable.__init__",),
@@ -313,10 +318,28 @@ def is_compiled(function: str) -> bool:
 
 def registered_functions() -> Optional[int]:
     """How many functions TensorFlow's runtime knows, in some 20 µs; None where it has not been started, or is mute."""
+    names = function_names()
+    return None if names is None else len(names)
+
+
+_WRAPPED = "__wrapped__"  # the runtime's own, around an operation that is run eagerly: one for each kind, for ever
+
+
+def function_names() -> Optional[List[str]]:
+    """The functions that TensorFlow's runtime knows; None where it has not been started, or is mute."""
     if not is_used() or not has("context"):
         return None
     names = getattr(find("context").value(), "list_function_names", None)
-    return None if names is None else len(names())
+    return None if names is None else [one for one in map(_text, names()) if not one.startswith(_WRAPPED)]
+
+
+def registered_name(owner: Any) -> str:
+    """Under which name the owner of a registered function has registered it."""
+    return _text(owner.name)
+
+
+def _text(name: Any) -> str:
+    return name.decode() if isinstance(name, bytes) else str(name)
 
 
 def is_used() -> bool:

@@ -81,7 +81,7 @@ def test_installing_from_many_threads_is_once(tf, in_threads):
 
 
 FORKS = """
-    import gc, logging, os, sys, threading, time
+    import gc, logging, os, select, sys, threading
     import tfmemwatch
     import tensorflow as tf
 
@@ -95,6 +95,7 @@ FORKS = """
         kept[1](1.0)
     graphs = [tf.Graph() for _ in range(3)]
     print("parent", tfmemwatch.snapshot().alive("graph") >= 3, flush=True)
+    ends, held = os.pipe()
     child = os.fork()
     if child == 0:
         first = tfmemwatch.snapshot()
@@ -106,20 +107,15 @@ FORKS = """
         print("child forgets", tfmemwatch.snapshot().alive("graph"), flush=True)
         print("child thread", [thread.name for thread in threading.enumerate()].count("tfmemwatch"), flush=True)
         print("child reads its own memory", watch.memory().resident_bytes > 0, flush=True)
-        looks = watch._looks
-        limit = time.monotonic() + 30
-        while watch._looks < looks + 3 and time.monotonic() < limit:
-            time.sleep(0.02)
-        print("child looks", watch._looks >= looks + 3, flush=True)
+        looked = threading.Semaphore(0)
+        watch.after_look.append(looked.release)
+        print("child looks", all(looked.acquire(timeout=30) for _ in range(3)), flush=True)
         tfmemwatch.uninstall()
         print("child uninstalled", [thread.name for thread in threading.enumerate()].count("tfmemwatch"), flush=True)
         os._exit(0)
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        time.sleep(0.05)
+    os.close(held)
+    if select.select([ends], [], [], 60)[0]:  # the child held the other end until it ended
+        status = os.waitpid(child, 0)[1]
     else:
         os.kill(child, 9)
         status = "hangs"
@@ -145,7 +141,7 @@ def test_a_forked_child_starts_empty_and_works(run_program, used):
 
 
 MANY_FORKS = """
-    import os, threading, time
+    import os, select, threading
     import tfmemwatch
     import tensorflow as tf
 
@@ -160,22 +156,19 @@ MANY_FORKS = """
     [thread.start() for thread in threads]
     ended = 0
     for _ in range(40):
+        ends, held = os.pipe()
         child = os.fork()
         if child == 0:  # a graph can't be made here: TensorFlow 1.15 has a lock of its own that another thread may hold
             assert not tfmemwatch.snapshot().alive("graph")
             tfmemwatch.findings()
             os._exit(0)
-        limit = time.monotonic() + 20
-        while time.monotonic() < limit:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                ended += status == 0
-                break
-            time.sleep(0.002)
-        else:
+        os.close(held)
+        if not select.select([ends], [], [], 20)[0]:
             os.kill(child, 9)
             os.waitpid(child, 0)
             break
+        ended += os.waitpid(child, 0)[1] == 0
+        os.close(ends)
     stop.set()
     print(ended, flush=True)
     os._exit(0)

@@ -51,7 +51,7 @@ PROCESS: Sequence[Panel] = (
            ("min(tfmemwatch_limit_bytes{})", "limit")), width=16, stacked=True),
     Panel("Kept by leaks", "What each open leak has kept so far", "bytes",
           (("sum by (kind, site) (tfmemwatch_suspect_bytes{})", "{{kind}} {{site}}"),)),
-    Panel("Growth by model", "What resident memory gained over the measured calls of each model", "bytes",
+    Panel("Growth by model", "What memory in use gained over the measured calls of each model", "bytes",
           (('sum by (model, method) (tfmemwatch_model_grown_bytes{%s, model=~"$model"})' % _WHERE,
             "{{model}} {{method}}"),)),
     Panel("Retraces a minute", "Each is paid in milliseconds and kept in memory", "short",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import List, Mapping, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ..account import Account
 from ..balance import Verdict
 from ..catalog import BY_KIND
-from ..forecast import Outlook, limit_of
+from ..forecast import Outlook, limit_of, span_of
 from ..limit import Limit
 from ..memory import Memory
-from ..model import Finding, Key, Tally, count_of, pace_of, since_of, size_of
+from ..model import Finding, Key, Site, Tally, count_of, pace_of, since_of, size_of
+from ..sample import Calls, Living
 from ..trail import plot
 
 _MOST_LINES = 8
@@ -21,12 +22,14 @@ def render(
     title: str, findings: Sequence[Finding], before: Mapping[Key, Tally], after: Mapping[Key, Tally],
     memory: Tuple[Optional[Memory], Memory], off: Mapping[str, str], verdict: Optional[Verdict] = None,
     accounts: Tuple[Optional[Account], Optional[Account]] = (None, None), ahead: Sequence[str] = (),
+    living: Optional[Living] = None,
 ) -> str:  # fmt: skip
     """The whole report as one text."""
     lines = ["tfmemwatch · " + title, ""]
     lines += _findings(findings)
     lines += _made(before, after)
     lines += _traces(before, after)
+    lines += _living(living) if living is not None else []
     before_account, account = accounts
     lines += _memory(*memory) if account is None else _account(before_account, account)
     if verdict is not None and verdict.word and not findings:
@@ -125,6 +128,31 @@ def future(limit: Optional[Limit], outlook: Optional[Outlook]) -> List[str]:
 
 def _account(before: Optional[Account], after: Account) -> List[str]:
     return ["", "Memory"] + ["  " + line for line in after.lines(before)]
+
+
+def _living(living: Living) -> List[str]:
+    """Functions in the runtime, open sessions by age, and what the calls of each model leave behind."""
+    lines = []
+    if living.functions:
+        orphans = "; %s of them have lost their owner" % count_of(living.orphans) if living.orphans else ""
+        lines += ["", "%s functions in TensorFlow's runtime%s" % (count_of(living.functions), orphans)]
+    oldest: Dict[Site, List[float]] = {}
+    for site, seconds in living.session_ages:
+        oldest.setdefault(site, []).append(seconds)
+    if oldest:
+        lines += ["", "Sessions open"]
+        for site, ages in sorted(oldest.items(), key=lambda row: -len(row[1]))[:_MOST_LINES]:
+            lines.append("  %s  %d, the oldest for %s" % (site.short, len(ages), span_of(max(ages))))
+    called = sorted((row for row in living.calls if row.calls), key=lambda row: -row.calls)
+    if called:
+        lines += ["", "Model calls                                 calls   left by 1,000 of them"]
+        lines += [_model(row) for row in called[:_MOST_LINES]]
+    return lines
+
+
+def _model(row: Calls) -> str:
+    name = "%s.%s" % (row.model, row.method)
+    return "  %-38s %8s   %s" % (name[:38], count_of(row.calls), row.leaves or "not known yet")
 
 
 def _memory(before: Optional[Memory], after: Memory) -> List[str]:

@@ -10,12 +10,12 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from .. import guard, tfapi
 from ..patch import Make, Patch, where_defined
+from ..retained import Retained
 from ..sample import Calls
 from .scene import Probe, Scene, quickly
 
 WHOLE_CALLS = ("predict", "fit", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
-_EVERY = 32  # of the short calls, how many share one reading of memory: a reading costs as much as the hook
-
+_NEAREST, _FARTHEST = 32, 1024  # short calls between two readings of memory: a reading costs what many hooks cost
 
 _INSIDE = ("sequential.py",)
 
@@ -35,13 +35,17 @@ def _is_inside(caller: FrameType, model: Any) -> bool:
 class _Account:
     """The running count for one model and one method."""
 
-    __slots__ = ("calls", "grown", "measured", "method", "name", "ref")
+    __slots__ = ("calls", "held", "method", "name", "others", "read", "read_at", "ref", "retained")
 
     def __init__(self, model: Any, method: str, forget: Callable[[Any], Any]) -> None:
         self.ref = weakref.ref(model, forget)
         self.name = "%s %s" % (type(model).__name__, getattr(model, "name", "") or "")
         self.method = method
-        self.calls = self.measured = self.grown = 0
+        self.calls = 0
+        self.retained = Retained()
+        self.held: Optional[int] = None  # bytes in use at the last reading, if that can be compared with the next
+        self.read = self.read_at = 0  # calls at the last reading, and from which on there is another
+        self.others = 0  # calls of all other models at the last reading
 
 
 class _Depth(threading.local):
@@ -68,7 +72,6 @@ class Models(Probe):
         self._hot.clear()
         self._local.depth = 0
         self._under_way = 0  # calls in all threads; only used to set overlapping measurements aside
-        self._entered = 0
 
     def install(self) -> None:
         self._eagerly = tfapi.find("executing_eagerly").value
@@ -144,7 +147,7 @@ class Models(Probe):
         return account
 
     def _call(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-        """The hot one: counts each call, and reads memory around one in `_EVERY`."""
+        """The hot one: counts each call, and reads memory now and then."""
         local, hot, scene, symbolic, eagerly = (
             self._local,
             self._hot,
@@ -157,7 +160,7 @@ class Models(Probe):
             if local.depth or not args or not patch.is_live or not scene.rank:
                 return original(*args, **kwargs)
             account = hot.get(id(args[0]))
-            if account is None or not account.calls % _EVERY or type(args[-1]) in symbolic or not eagerly():
+            if account is None or account.calls >= account.read_at or type(args[-1]) in symbolic or not eagerly():
                 return self._outermost(original, "__call__", args, kwargs)
             account.calls += 1
             local.depth = 1
@@ -176,14 +179,12 @@ class Models(Probe):
     def _outermost(self, original: Callable[..., Any], method: str, args: Any, kwargs: Dict[str, Any]) -> Any:
         local = self._local
         local.depth = 1
-        begin = self._begin(args, method)
+        self._begin(args, method)
         try:
             return original(*args, **kwargs)
         finally:
             local.depth = 0
             self._under_way -= 1
-            if begin is not None:
-                self._end(*begin)
 
     def _whole(self, method: str) -> Make:
         local, scene = self._local, self.scene
@@ -198,34 +199,36 @@ class Models(Probe):
 
         return make
 
-    def _begin(self, args: Any, method: str) -> Optional[Tuple[_Account, Optional[int], int]]:
-        self._entered += 1
+    def _begin(self, args: Any, method: str) -> None:
         self._under_way += 1
         try:
-            if method == "__call__" and not self._eagerly():
+            is_short = method == "__call__"
+            if is_short and not self._eagerly():
                 method = "__call__ (traced)"
-            elif method == "__call__" and type(args[-1]) in self._symbolic:
+            elif is_short and type(args[-1]) in self._symbolic:
                 method = "__call__ (symbolic)"
             account = self._account(args[0], method)
+            if account.calls >= account.read_at:
+                self._read(account, is_short)
             account.calls += 1
-            alone = self._under_way == 1
-            return account, self.scene.process.resident_bytes() if alone else None, self._entered
         except Exception:
             guard.failed("models: call")
-            return None
 
-    def _end(self, account: _Account, resident: Optional[int], entered: int) -> None:
-        """A call that another one overlapped is counted, but its memory is nobody's."""
-        try:
-            after = self.scene.process.resident_bytes()
-            if resident is None or after is None or entered != self._entered or self._under_way:
-                return
-            account.measured += 1
-            account.grown += after - resident
-        except Exception:
-            guard.failed("models: call")
+    def _read(self, account: _Account, is_short: bool) -> None:
+        """From the beginning of one call to that of a later one, results have come and gone: what is more, was left.
+
+        A stretch in which another model was called, or calls overlapped, is nobody's.
+        """
+        account.read_at = account.calls + min(_FARTHEST, max(_NEAREST if is_short else 1, account.calls // 4))
+        others = sum(other.calls for other in list(self._accounts.values())) - account.calls
+        held = self.scene.process.read().held_bytes if self._under_way == 1 else None
+        if held is not None and account.held is not None and others == account.others:
+            account.retained.add(account.calls - account.read, held - account.held)
+        account.held, account.others, account.read = held, others, account.calls
 
     def calls(self) -> List[Calls]:
         """Every model that is alive, and how it has been called."""
-        accounts = list(self._accounts.values())
-        return [Calls(a.name.strip(), a.method, a.calls, a.measured, a.grown) for a in accounts]
+        return [
+            Calls(a.name.strip(), a.method, a.calls, a.retained.calls, a.retained.bytes, a.retained.error)
+            for a in list(self._accounts.values())
+        ]

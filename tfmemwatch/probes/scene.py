@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from time import perf_counter
 from types import CodeType, FrameType
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
@@ -179,15 +180,19 @@ class Probe:
 
 def quickly(note: Callable[[Any], None], where: str) -> Make:
     """Calls the original outside the guard, and the note on the instance inside it."""
+    spent = guard.spent
+    spent.setdefault(where, 0.0)
 
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         def seam(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
             if patch.is_live and args:
+                began = perf_counter()
                 try:
                     note(args[0])
                 except Exception:
                     guard.failed(where)
+                spent[where] += perf_counter() - began
             return result
 
         return seam
@@ -197,15 +202,19 @@ def quickly(note: Callable[[Any], None], where: str) -> Make:
 
 def noted(note: Callable[..., None], where: str) -> Make:
     """Calls the original outside the guard, and the note on result and arguments inside it."""
+    spent = guard.spent
+    spent.setdefault(where, 0.0)
 
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         def seam(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
             if patch.is_live:
+                began = perf_counter()
                 try:
                     note(result, *args, **kwargs)
                 except Exception:
                     guard.failed(where)
+                spent[where] += perf_counter() - began
             return result
 
         return seam
