@@ -29,11 +29,14 @@ import numpy as np
 import tensorflow as tf
 
 import tfmemwatch
-from tfmemwatch import growth
+from tfmemwatch import growth, tfapi
+from tfmemwatch.arguments import Trace
 from tfmemwatch.config import Config
 from tfmemwatch.ledger import Ledger
 from tfmemwatch.model import Site
 from tfmemwatch.operations import Operations
+from tfmemwatch.reasons import History, Reasons
+from tfmemwatch.signatures import Node, Signature
 
 BATCH_SECONDS = 0.0015  # short, so that some batches see nothing else of the machine
 SIDES = ("bare", "watched", "bare again")
@@ -192,7 +195,6 @@ def cases() -> List[Case]:
         Case("tf.Graph()", always(tf.Graph)),
         Case("a trace", trace(vector), 1.01),
         Case("a retrace", retrace, 1.01, most_rounds=150),
-        Case("a retrace, after 1,000 of the function", late_retrace(), 1.02, most_rounds=150),
         *keras[1:],
         Case("a GradientTape step", tape_step),
         Case("a dataset iterator", dataset_iterator),
@@ -249,20 +251,6 @@ def retrace() -> Operation:
     return lambda: function(vector, next(numbers))
 
 
-def late_retrace() -> Callable[[], Operation]:
-    """With so many traces that all which is remembered of a function is there, by TensorFlow and by the watch."""
-    function = tf.function(lambda value, number: value * number + 1.0)
-    vector = tf.constant([1.0, 2.0, 3.0])
-    numbers = itertools.count()
-
-    def prepare() -> Operation:
-        for _ in range(20 if next(numbers) else 1000):
-            function(vector, next(numbers))
-        return lambda: function(vector, next(numbers))
-
-    return prepare
-
-
 def tape_step() -> Operation:
     weight, value = tf.Variable(2.0), tf.constant(3.0)
 
@@ -309,6 +297,7 @@ def own_rows(quick: bool) -> List[Row]:
         *sampler_rows(1.5 if quick else 4.0),
         *step_rows(),
         ledger_row(),
+        reasons_row(),
         *series_rows(),
         *memory_rows(),
         *window_rows(),
@@ -372,6 +361,22 @@ def ledger_row() -> Row:
         ledger.born("variable", at, Thing())
 
     return Row("a birth and a death in the ledger", None, best_us(birth_and_death, 10000, 7))
+
+
+def reasons_row() -> Row:
+    """By what a trace is dearer when its function has had 1,000: it is compared with those that are remembered."""
+    reasons, history = Reasons(), History(tfapi.traced(tf.function(lambda value, number: value)))
+    at, numbers = Site("train.py", 1, "step"), itertools.count()
+    rate = Node("value", "float")
+
+    def compare() -> None:
+        token = next(numbers)
+        asked = Signature((("x", Node("tensor", "float32", (token, 16))), ("rate", rate._replace(token=token))))
+        reasons.traced(history, at, "step", Trace(asked, asked), False)
+
+    for _ in range(1000):
+        compare()
+    return Row("why a trace, after 1,000 of its function", None, best_us(compare, 1000, 7), most_us=70.0)
 
 
 def series_rows() -> List[Row]:

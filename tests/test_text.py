@@ -33,7 +33,7 @@ REPORT = """\
     1 finding
       retrace  train.py:41 train_step()
           the tf.function train_step is traced anew again and again
-          +57, 1 a step, 41.2 MB kept
+          +57, 1 a step since step 3, 41.2 MB kept
           → Pass tensors.
 
     Made, freed and still alive      line                         made    freed    alive
@@ -114,3 +114,26 @@ def test_at_level_stacks_a_finding_says_who_called():
     called = FINDING._replace(stack=(LOOP, MAIN))
     assert "Called by train.py:7 <module>." in str(called)
     assert "called by train.py:7 <module>" in text.render("now", [called], {}, {}, (None, MEMORY[1]), {})
+
+
+def test_a_finding_tells_why_who_holds_it_and_what_to_write():
+    """The reasons by argument, the way to what is held, the plot, the code and the issue, each on its line."""
+    finding = FINDING._replace(
+        why="57 traces of `step`: `lr` a new Python float each time (57)",
+        examples=("x: float32[32] → float32[7]",),
+        suggestion="step(x, tf.constant(lr))  # 57 traces become 1",
+        holder="train.history (list, 57 items) → [0] → Thing", known="Known as tf#38561.", trail=(1, 2, 3, 4),
+    )  # fmt: skip
+    report = text.render("epoch", [finding], {}, {}, MEMORY, {})
+    wanted = """\
+          +57, 1 a step since step 3, 41.2 MB kept, held by train.history (list, 57 items) → [0] → Thing  ▁▃▆█
+          57 traces of `step`: `lr` a new Python float each time (57)
+            x: float32[32] → float32[7]
+          → Pass tensors.
+              step(x, tf.constant(lr))  # 57 traces become 1
+          Known as tf#38561.
+    """
+    assert textwrap.indent(textwrap.dedent(wanted), "      ").rstrip() in report
+    line = str(finding)
+    assert "each time (57). Pass tensors. Known as tf#38561." in line
+    assert "\n" not in line

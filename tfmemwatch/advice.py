@@ -20,6 +20,12 @@ TABLE: Dict[str, Advice] = {
         "Pass tensors of a stable dtype instead of Python values or new objects, give it an input_signature with "
         "None where shapes vary, or reduce_retracing=True.",
     ),
+    "budget": Advice(
+        "retrace",
+        "the tf.function %s has been traced more often than max_traces allows",
+        "Pass tensors of a stable dtype instead of Python values or new objects, give it an input_signature with "
+        "None where shapes vary, or raise max_traces.",
+    ),
     "recompile": Advice(
         "retrace",
         "compile() runs in a loop: each one drops the train function, so the next fit() traces it anew and the old "

@@ -114,6 +114,7 @@ class Block:
         if not watch.scene.rank:
             return
         watch.tell(self._examiner.look(self.steps))
+        watch.tell(watch.news())
 
     def _running(self) -> Watch:
         if self._watch is None:

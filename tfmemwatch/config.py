@@ -36,6 +36,9 @@ class Config(NamedTuple):
     without: Tuple[str, ...] = ()  # all but these probes
     evidence: bool = True  # whether memory that nothing explains may be looked into, briefly and bounded
     collect: bool = True  # whether one garbage collection may be forced before a warning
+    max_traces: int = 0  # of one tf.function before it is told; 0 is without end
+    over_budget: str = "warn"  # what then: warn, or raise LeakFound in the call that traces (for tests)
+    evict: Tuple[str, ...] = ()  # tf.functions, by name, of which no more than max_traces are kept
     values: bool = False  # whether values of Python arguments may be told, in at most 80 characters each
     max_overhead: float = 0.01  # share of the time that the watch may take; it looks less closely rather than take more
     log: bool = True  # whether findings are logged as warnings
@@ -122,6 +125,10 @@ KINDS: Dict[str, _Kind] = {
     "without": _NAMES,
     "evidence": _TRUTH,
     "collect": _TRUTH,
+    "max_traces": _Kind(int, lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+                        "a whole number, 0 for no end"),
+    "over_budget": _Kind(_level, lambda value: value in ("warn", "raise"), "warn or raise"),
+    "evict": _Kind(_names, _is_names, "a list of names of tf.functions"),
     "values": _TRUTH,
     "max_overhead": _Kind(float, lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)
                           and 0 < value <= 1, "a number above 0, up to 1"),
@@ -176,7 +183,7 @@ def checked(name: str, value: Any, spoken: str) -> Any:
         value = Secret(value)
     if not kind.good(value):
         raise ConfigError("%s is %r; it must be %s" % (spoken, value, kind.allowed))
-    return tuple(value) if kind is _NAMES else value
+    return tuple(value) if kind.good is _is_names else value
 
 
 def _from_environment(environ: Mapping[str, str]) -> Dict[str, Any]:

@@ -108,7 +108,9 @@ class _Search:
 
 def _referents(thing: Any) -> List[Any]:
     if type(thing) is FunctionType:  # its globals are everybody's
-        return [child for child in gc.get_referents(thing) if child is not thing.__globals__]
+        closure = thing.__closure__
+        found = [one for one in gc.get_referents(thing) if one is not thing.__globals__ and one is not closure]
+        return [*(closure or ()), *found]
     return gc.get_referents(thing)
 
 
@@ -225,12 +227,12 @@ def _size(thing: Any) -> str:
     if base is not None:
         length = base.__len__(thing)
         return "%s, %s item%s" % (kind.__name__, count_of(length), "" if length == 1 else "s")
-    return "" if kind in _NAMED or isinstance(thing, type) else kind.__name__
+    is_named = kind in _NAMED or kind.__name__ == "cell" or isinstance(thing, type)
+    return "" if is_named else kind.__name__
 
 
 _SIZED: Tuple[Any, ...] = (list, tuple, dict, set, frozenset, deque)
-_CELL: Any = (lambda cell: lambda: cell)(0).__closure__
-_NAMED = frozenset((FunctionType, MethodType, type(_CELL[0])))
+_NAMED = frozenset((FunctionType, MethodType))
 
 
 def _is_inner(owner: Any, thing: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optiona
 from .advice import advice
 from .growth import Rule, Series
 from .model import UNKNOWN, Finding, Key, Tally
+from .trail import Trail
 
 _MOST_SERIES = 600
 _MOST_POINTS = 64
@@ -81,7 +82,7 @@ class Track:
     the calls are counted, a second series lets time bend, and the growth must be straight over the calls instead.
     """
 
-    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "high", "key", "points", "series")
+    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "high", "key", "points", "series", "trail")
 
     def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float) -> None:
         self.key = key
@@ -92,12 +93,14 @@ class Track:
         elif rule is not None and key.kind in HEAVY:
             self.bendable = Series(rule._replace(straight=0.69, bent=0.8))  # n ~ √t has 0.67
         self.points: List[Tuple[float, float]] = []
+        self.trail = Trail()
         self.high = start
         self.climbs = self.died = 0
         self.first_at = self.climbed_at = now
 
     def look(self, value: float, now: float, clock: float) -> bool:
         """Take one value; True when its series has something new to say."""
+        self.trail.add(value)
         if value > self.high:
             self.high = value
             self.climbs += 1
@@ -247,6 +250,7 @@ class Judge:
             rate=(growth.slope if growth else 0.0) * self._unit, per=self._per,
             bytes=sum(_bytes(track, tallies) for track in gone),
             verdict="leak", cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
+            trail=main.trail.values,
         )  # fmt: skip
         return Draft(finding, tuple(gone))
 

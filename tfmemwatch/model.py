@@ -74,6 +74,8 @@ class Finding(NamedTuple):
     why: str = ""  # what differs from time to time
     examples: Tuple[str, ...] = ()  # of that, as it was the last time
     suggestion: str = ""  # code for the user's own function
+    trail: Tuple[float, ...] = ()  # how the count went, in a few points
+    known: str = ""  # the issue in which others met it
 
     @property
     def story(self) -> Tuple[str, Site]:
@@ -94,6 +96,8 @@ class Finding(NamedTuple):
         if self.why:
             text += self.why + ". "
         text += self.cure
+        if self.known:
+            text += " " + self.known
         if len(self.stack) > 1:
             text += " Called by %s." % " ← ".join(site.short for site in self.stack[1:])
         if self.verdict != "leak":
@@ -101,6 +105,17 @@ class Finding(NamedTuple):
         if self.more:
             text += " [%s]" % self.more
         return text
+
+
+def since_of(since: float, per: str) -> str:
+    """When it began, as a person says it: `since step 40`, `since 12 minutes after the start`."""
+    if per == "step":
+        return "since step %s" % count_of(since)
+    for unit, seconds in (("hour", 3600), ("minute", 60)):
+        if since >= seconds:
+            number = since / seconds
+            return "since %.3g %s%s after the start" % (number, unit, "" if number == 1 else "s")
+    return "since the start"
 
 
 def size_of(number: float) -> str:

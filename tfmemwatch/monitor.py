@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 import threading
 import time
 import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from . import account, census, fork, guard, holdings, remedy, tfapi
+from . import account, census, fork, guard, holdings, known, remedy, tfapi
 from .account import Account
 from .budget import Budget
 from .config import Config, checked
@@ -17,6 +18,7 @@ from .errors import Unavailable
 from .examiner import Examiner
 from .expectations import Expectation, Expectations
 from .forecast import Outlook
+from .frozen import Frozen
 from .growth import COUNT_EVENTS
 from .holders import path_to
 from .horizon import Horizon
@@ -42,6 +44,7 @@ _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 _IMPORT_SECONDS = 1.0
 _TRIES = 3  # for the way to what is held
 _MOST_HOLDERS = 200
+_MOST_FROZEN = 12
 _HELD = {
     "variable": ("variable", "graph_variable"),
     "model_rebuild": ("model",),
@@ -61,7 +64,7 @@ class Watch:
         self.level = self._wanted = config.level
         self.process = Process()
         self.ledger = Ledger(config.max_sites)
-        self.scene = Scene(self.ledger, self.process, config.level, config.values)
+        self.scene = Scene(self.ledger, self.process, config.level, config)
         self.probes: List[Probe] = []
         self.off: Dict[str, str] = {}
         self.operations = Operations(self.scene)
@@ -263,8 +266,17 @@ class Watch:
                 self._look_ahead()
                 self.tell(self._examiner.look(now))
                 self.tell(self.expectations.look(self._tell_gone))
+                self.tell(self.news())
             else:
                 self.ledger.read()  # what was born before still dies, and its deaths must not pile up
+
+    def news(self) -> List[Finding]:
+        """What the probes have to say by themselves, each once."""
+        try:
+            return [self.explained(finding) for probe in self.probes for finding in probe.news()]
+        except Exception:
+            guard.failed("news")
+            return []
 
     def _tell_gone(self, one: Expectation) -> None:
         if self.config.log:
@@ -355,7 +367,9 @@ class Watch:
 
     def report(self) -> str:
         """A text for a person."""
-        return str(self.snapshot(owners=True))
+        frozen = self.frozen()[:_MOST_FROZEN]
+        told = ["", "Frozen into traces", *("  " + str(one) for one in frozen), ""] if frozen else []
+        return str(self.snapshot(owners=True)) + "\n".join(told)
 
     def light_account(self, tallies: Mapping[Any, Any]) -> Account:
         """Whose bytes these are as far as it can be read at once; what is counted is in `tallies`."""
@@ -405,12 +419,23 @@ class Watch:
         known = [tape.site for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
         return known or tapes.lines_from_before()
 
+    def frozen(self) -> List[Frozen]:
+        """What traces hold on to: Python state that has changed since, and large data baked in as constants."""
+        try:
+            return [one for probe in self.probes if isinstance(probe, Traces) for one in probe.frozen()]
+        except Exception:
+            guard.failed("frozen")
+            return []
+
     def explained(self, finding: Finding) -> Finding:
         """The finding, with why it came about, who holds what has grown and what to write instead."""
         try:
             for probe in self.probes:
                 finding = probe.explained(finding)
-            return self._held(finding)
+            finding = self._held(finding)
+            line = linecache.getline(finding.site.file, finding.site.line)
+            text = " ".join((finding.cause, finding.why, line))
+            return finding._replace(known=known.said(finding.kind, text, tfapi.version()))
         except Exception:
             guard.failed("explaining %s" % finding.kind)
         return finding

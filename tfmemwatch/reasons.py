@@ -7,14 +7,16 @@ from collections import OrderedDict, deque
 from typing import Deque, Dict, Hashable, List, NamedTuple, Optional, Tuple
 
 from .arguments import Trace
+from .frozen import State
 from .ledger import Place, site_of
 from .model import Site
-from .rewrites import Rewrite, Target, rewrite
+from .rewrites import LAMBDA, Rewrite, Target, rewrite
 from .signatures import Difference, Signature, key_of, nearest
 from .source import computed_with
 from .tfapi import Traced
 
 _MOST_EARLIER = 16  # traces of a function with which a new one is compared, besides its first
+_STREAK = 4
 _MOST_WAITING = 128  # traces that wait to be compared before whoever adds one compares
 _MOST_LINES = 400
 _MOST_CAUSES = 40  # of one function at one line; further ones are counted as «other»
@@ -24,11 +26,15 @@ _MOST_KEPT = 128  # signatures of one function, for what is to be written instea
 class History:
     """The traces of one function that are remembered."""
 
-    __slots__ = ("asked", "count", "earlier", "first", "function")
+    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told", "state", "streak", "usual")
 
     def __init__(self, function: Traced) -> None:
         self.count = 0  # of traces there have been
         self.function = function
+        self.usual: Tuple[Hashable, ...] = ()  # in what its traces differ, as it was the last time
+        self.streak = 0  # how often that has been the same
+        self.state: State = ()  # that one of its first traces read
+        self.is_told = False  # that there have been too many
         self.first: Optional[Signature] = None
         self.earlier: Deque[Signature] = deque(maxlen=_MOST_EARLIER)
         self.asked: OrderedDict[Hashable, Signature] = OrderedDict()  # for, in the order of their traces
@@ -36,7 +42,7 @@ class History:
     def reasons_for(self, trace: Trace) -> List[Difference]:
         """In what a trace differs from the nearest earlier one; it is one of them from now on."""
         first = [self.first] if self.first is not None else []
-        found = nearest(trace.asked, [*reversed(self.earlier), *first]) if first else []
+        found = self._nearest(trace.asked, [*reversed(self.earlier), *first]) if first else []
         if self.first is None:
             self.first = trace.made
         else:
@@ -44,6 +50,18 @@ class History:
         if len(self.asked) < _MOST_KEPT:
             key = (tuple((name, key_of(node)) for name, node in trace.asked.arguments), trace.asked.context)
             self.asked.setdefault(key, trace.asked)
+        return found
+
+    def _nearest(self, asked: Signature, earlier: List[Signature]) -> List[Difference]:
+        """Where it was the same again and again, the latest is asked first, and the others only if it is another."""
+        if self.streak >= _STREAK:
+            found = nearest(asked, earlier[:1])
+            if tuple(one.key for one in found) == self.usual:
+                return found
+        found = nearest(asked, earlier)
+        keys = tuple(one.key for one in found)
+        self.streak = self.streak + 1 if keys == self.usual else 0
+        self.usual = keys
         return found
 
 
@@ -166,6 +184,20 @@ class Reasons:
             found = [account for (at, _), account in self._accounts.items() if at == site]
         return max(found, key=lambda account: account.traces, default=None)
 
+    def together(self, history: History) -> Account:
+        """Why one function was traced, from whatever line."""
+        self.settle()
+        with self._lock:
+            found = [account for account in self._accounts.values() if account.history is history]
+        whole = Account(found[0].function if found else history.function.name, history)
+        for account in found:
+            whole.traces += account.traces
+            whole.other += account.other
+            for key, count in account.counts.items():
+                same = whole.counts.setdefault(key, Count(count.differences))
+                same.times += count.times
+        return whole
+
 
 def why(account: Account, most: int = 4) -> Why:
     """«57 traces of `step`: `lr` a new Python float each time (55), `x` a new batch size (2)»."""
@@ -185,7 +217,8 @@ def why(account: Account, most: int = 4) -> Why:
         parts.append("other reasons (%d)" % rest)
     examples = [one.example for count in told for one in count.differences[:3]]
     return Why(
-        "%d traces of `%s`: %s" % (account.traces, account.function, ", ".join(parts)),
+        "%d trace%s of `%s`: %s"
+        % (account.traces, "" if account.traces == 1 else "s", account.function, ", ".join(parts)),
         tuple(dict.fromkeys(filter(None, examples))),
     )
 
@@ -193,7 +226,7 @@ def why(account: Account, most: int = 4) -> Why:
 def instead(account: Account) -> Optional[Rewrite]:
     """Code for the function that was traced so often, tried on what it was traced for."""
     function, seen = account.history.function, list(account.history.asked.values())
-    if not function.name.isidentifier():
+    if not function.name.isidentifier() and function.name != LAMBDA:
         return None
     if account.tried != len(seen):  # as long as nothing new was asked for, the answer is the same
         account.tried = len(seen)

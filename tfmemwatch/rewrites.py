@@ -10,6 +10,7 @@ from .signatures import Node, Shape, Signature, is_within, key_of, leaves, shape
 
 _MOST_VARIANTS = 4  # of a string or another value that may well be meant: a mode, a name
 _MOST_PARTS = 8  # of a collection that is written out
+LAMBDA = "<lambda>"
 _STEP = re.compile(r'\["\w+"\]$|\[-?\d+\]$|\.\w+$')
 _NUMBERS = frozenset(("int", "float"))
 _DTYPES = frozenset(
@@ -102,6 +103,8 @@ def _row(names: Sequence[str], plans: Dict[str, _Plan], index: int) -> List[Tupl
 
 
 def _decorated(target: Target, option: str) -> str:
+    if target.name == LAMBDA:
+        return "function = tf.function(function, %s)" % ", ".join([option, *target.options])
     parameters = ", ".join([*(["self"] if target.method else []), *target.parameters])
     return "@tf.function(%s)\ndef %s(%s): ..." % (", ".join([option, *target.options]), target.name, parameters)
 
@@ -111,7 +114,8 @@ def _called(target: Target, plans: Dict[str, _Plan], names: Sequence[str], befor
     for name in names:
         positional = name in target.parameters
         arguments.append(plans[name].code if positional else "%s=%s" % (name, plans[name].code))
-    call = "%s%s(%s)" % ("self." if target.method else "", target.name, ", ".join(arguments))
+    name = "function" if target.name == LAMBDA else target.name
+    call = "%s%s(%s)" % ("self." if target.method else "", name, ", ".join(arguments))
     return "%s  # %d traces become %d" % (call, before, after)
 
 

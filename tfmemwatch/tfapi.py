@@ -6,7 +6,9 @@ Each thing is named once, with every place it has lived; the first that exists w
 from __future__ import annotations
 
 import functools
+import re
 import sys
+import weakref
 from types import MethodType
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -211,6 +213,12 @@ def versions() -> Dict[str, str]:
     return found
 
 
+def version() -> Optional[Tuple[int, int]]:
+    """The version, for what is known of versions: never for what to do."""
+    found = re.match(r"(\d+)\.(\d+)", versions().get("tensorflow", ""))
+    return (int(found.group(1)), int(found.group(2))) if found else None
+
+
 def calls_since_trace(manager: Any, function: Any) -> int:
     """How often a tf.function was called since its last trace, that one included; 0 where it is not counted."""
     if manager is None or function is None:
@@ -229,14 +237,18 @@ class Traced(NamedTuple):
     line: Tuple[str, int]  # where it stands
     options: Tuple[str, ...]  # of its decorator
     relax: str  # the option that leaves shapes open, as this TensorFlow calls it
+    target: Any = None  # a weak reference to the Python function
+    instance: Any = None  # and one to the object that it is a method of
 
 
 def traced(function: Any) -> Traced:
     """What is known of a tf.function without calling it."""
     target = getattr(function, "_python_function", None)
-    is_method = False
+    is_method, instance = False, None
     for _ in range(8):
-        is_method = is_method or isinstance(target, MethodType)
+        if isinstance(target, MethodType):
+            is_method = True
+            instance = getattr(target.__self__, "weakrefself_target__", instance)
         inner = getattr(target, "__wrapped__", None) or getattr(target, "__func__", None)
         inner = target.func if isinstance(target, functools.partial) else inner
         if inner is None:
@@ -247,20 +259,53 @@ def traced(function: Any) -> Traced:
         return Traced("", (), False, ("", 0), (), "")
     names = code.co_varnames[: code.co_argcount]
     is_method = is_method or names[:1] == ("self",)
-    options = tuple(
-        "%s=%r" % (name, value)
-        for name, value, default in (
-            ("jit_compile", getattr(function, "_jit_compile", None), None),
-            ("autograph", getattr(function, "_autograph", True), True),
-        )
-        if value is not default and isinstance(value, bool)
-    )
-    known = type(function).__init__.__code__.co_varnames
-    relax = next((name for name in ("reduce_retracing", "experimental_relax_shapes") if name in known), "")
+    compiled, converted = getattr(function, "_jit_compile", None), getattr(function, "_autograph", True)
+    options: Tuple[str, ...] = ()
+    if type(compiled) is bool or converted is False:
+        options = ("jit_compile=%r" % compiled,) if type(compiled) is bool else ()
+        options += ("autograph=False",) if converted is False else ()
+    kind: Any = type(function)
+    relax = _relaxing(kind)
     return Traced(
         code.co_name, tuple(names[1:] if is_method else names), is_method,
         (code.co_filename, code.co_firstlineno), options, relax,
+        weakref.ref(target), instance,
     )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=16)
+def _relaxing(kind: Any) -> str:
+    """How a kind of tf.function calls the option that leaves shapes open."""
+    known = kind.__init__.__code__.co_varnames
+    return next((name for name in ("reduce_retracing", "experimental_relax_shapes") if name in known), "")
+
+
+def constants(graph: Any, least_bytes: int, most: int = 4000) -> List[Tuple[Any, int]]:
+    """The large constants of a graph: the lines that made each, outermost first, and its bytes."""
+    found = []
+    for operation in graph.get_operations()[:most]:
+        if operation.type == "Const":
+            shape, dtype = operation.outputs[0].shape, operation.outputs[0].dtype
+            size = (shape.num_elements() or 0) * dtype.size
+            if size >= least_bytes:
+                found.append((operation.traceback, int(size)))
+    return found
+
+
+def evict(function: Any, most: int) -> int:
+    """Drop the oldest traces of a tf.function but so many; how many went. None where its cache can't be emptied so.
+
+    To be called by the thread that traces it, which has its lock.
+    """
+    inner = [getattr(function, "%svariable_creation_fn" % name, None) for name in ("_", "_no_")]
+    gone = 0
+    for owner in (function, *inner):
+        cache: Any = getattr(owner, "_function_cache", None)
+        known = getattr(cache, "_primary", None)
+        if known is not None and hasattr(cache, "delete"):
+            for context, kind in list(known)[: max(0, len(known) - most)]:
+                gone += bool(cache.delete(context=context, function_type=kind))
+    return gone
 
 
 def is_compiled(function: str) -> bool:

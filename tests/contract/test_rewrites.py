@@ -233,6 +233,20 @@ def test_suggested_code_makes_as_few_traces_as_it_says(tf, watch, failures, row)
     assert failures == {}
 
 
+def test_a_lambda_is_made_anew_by_its_function(tf, watch):
+    """It has no name and no line to decorate: the code wraps what is there."""
+    function = tf.function(lambda x: x * 2.0)
+    for size in range(1, 5):
+        function(tf.ones(size))
+    (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
+    probe.reasons.settle()
+    (code,) = [instead(one).code for one in probe.reasons._accounts.values() if one.traces]
+    assert code.splitlines() == [
+        "function = tf.function(function, input_signature=[tf.TensorSpec([None], tf.float32)])",
+        "function(x)  # 4 traces become 1",
+    ]
+
+
 def test_nothing_is_suggested_where_nothing_helps(tf, watch, failures):
     """A function whose two modes are two traces has them for good: no code."""
 

@@ -10,8 +10,9 @@ from ..catalog import BY_KIND
 from ..forecast import Outlook, limit_of, span_of
 from ..limit import Limit
 from ..memory import Memory
-from ..model import Finding, Key, Site, Tally, count_of, pace_of, size_of
+from ..model import Finding, Key, Site, Tally, count_of, pace_of, since_of, size_of
 from ..sample import Calls, Living
+from ..trail import plot
 
 _MOST_LINES = 8
 _MADE = frozenset(BY_KIND) - {"trace", "retrace", "session_closed", "writer_closed"}  # told elsewhere
@@ -54,13 +55,18 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
             lines.append("      called by %s" % " ← ".join(site.short for site in finding.stack[1:]))
         lines.append("      → %s" % finding.cure)
         lines += ["          " + line for line in finding.suggestion.splitlines()]
+        if finding.known:
+            lines.append("      %s" % finding.known)
     return lines
 
 
 def _amount(finding: Finding) -> str:
     grown = "+%s%s" % (count_of(finding.grown), pace_of(finding.rate, finding.per)) if finding.grown else "growing"
     kept = ", %s kept" % size_of(finding.bytes) if finding.bytes else ""
-    return grown + kept + (", held by " + finding.holder if finding.holder else "")
+    since = " " + since_of(finding.since, finding.per) if finding.grown and finding.since else ""
+    went = plot(finding.trail)
+    held = ", held by " + finding.holder if finding.holder else ""
+    return grown + since + kept + held + ("  " + went if went else "")
 
 
 def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:

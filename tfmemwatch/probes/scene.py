@@ -9,11 +9,13 @@ from types import CodeType, FrameType
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from .. import guard, site, tfapi
+from ..config import Config
 from ..ledger import Ledger, Place
 from ..memory import Process
 from ..model import UNKNOWN, Finding, Site
 from ..patch import Make, Patch, undo_all
 
+_DEFAULTS = Config()
 RANK = {"off": 0, "counts": 1, "sites": 2, "stacks": 3}
 
 
@@ -64,11 +66,11 @@ class Runs:
 class Scene:
     """The ledger, the process and the level, shared by the probes of one watch."""
 
-    def __init__(self, ledger: Ledger, process: Process, level: str, values: bool = False) -> None:
+    def __init__(self, ledger: Ledger, process: Process, level: str, settings: Config = _DEFAULTS) -> None:
         self.ledger = ledger
         self.process = process
         self.rank = RANK[level]
-        self.values = values  # whether values of arguments may be told
+        self.settings = settings
         self.runs = Runs()
         self._ways: Dict[str, Tuple[int, Optional[CodeType]]] = {}  # by kind: frames up to the entry, and its code
 
@@ -153,6 +155,10 @@ class Probe:
 
     def read(self) -> None:
         """Write into the ledger what can only be seen by looking; called for every sample."""
+
+    def news(self) -> List[Finding]:
+        """What this probe has to say by itself, each once."""
+        return []
 
     def explained(self, finding: Finding) -> Finding:
         """The finding, with what this probe knows of why it came about."""

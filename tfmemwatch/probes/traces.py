@@ -6,19 +6,26 @@ import sys
 import threading
 import time
 import weakref
+from collections import deque
 from types import FrameType
-from typing import Any, Callable, Dict, MutableMapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, MutableMapping, NamedTuple, Optional, Tuple
 
 from .. import arguments, guard, site, tfapi
+from ..advice import advice
 from ..arguments import Trace
+from ..errors import LeakFound
+from ..frozen import Frozen, Source, changed, nothing, state_of
 from ..model import UNKNOWN, Finding, Site
 from ..patch import Patch
-from ..reasons import History, Reasons, instead, why
+from ..reasons import Account, History, Reasons, instead, why
 from .scene import Probe, Scene
 
 _OWNERS = ("polymorphic_function.py", "def_function.py")
 _LIFTED = "initialize_variables"  # what TensorFlow itself traces when a tf.function has made variables
 _ASKS = "_maybe_define_function"  # what looks for a trace that fits, and has one made where there is none
+_LARGE_BYTES = 1 << 20
+_GRAPHS_A_LOOK = 20
+_MOST_BAKED = 200
 _DATASETS = ("structured_function.py", "dataset_ops.py")
 
 
@@ -51,6 +58,9 @@ class Traces(Probe):
         self._local = _Depth()
         self._traces: MutableMapping[Any, History] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
         self.reasons = Reasons()
+        self._graphs: Deque[Tuple[Any, str]] = deque(maxlen=200)  # weak references to those to be looked at
+        self._baked: Dict[Site, Frozen] = {}
+        self._exceeding: Deque[_Begin] = deque(maxlen=100)
 
     def install(self) -> None:
         self._detectors = tfapi.find("tracing_detectors").value if tfapi.has("tracing_detectors") else None
@@ -65,16 +75,34 @@ class Traces(Probe):
     def read(self) -> None:
         """Compare the traces that came since the last look."""
         self.reasons.settle()
+        for _ in range(min(len(self._graphs), _GRAPHS_A_LOOK)):
+            ref, name = self._graphs.popleft()
+            graph = ref()
+            if graph is not None:
+                self._look_for_constants(graph, name)
+
+    def _look_for_constants(self, graph: Any, name: str) -> None:
+        for lines, size in tfapi.constants(graph, _LARGE_BYTES):
+            at = site.of_traceback([(line[0], line[1], line[2]) for line in lines])
+            if len(self._baked) < _MOST_BAKED:
+                self._baked[at] = Frozen(name, at, "Python data is baked into `%s` as a constant" % name, size)
+
+    def frozen(self) -> List[Frozen]:
+        """Python state that has changed since a trace read it, and large data in traces."""
+        found = sorted(self._baked.values(), key=lambda one: -one.bytes)
+        for history in list(self._traces.values()):
+            function = history.function
+            if function.target is not None:
+                source = Source(function.target, function.instance or nothing)
+                found += changed(function.name, function.line, source, history.state)
+        return found
 
     def explained(self, finding: Finding) -> Finding:
         """Why a function was traced again and again: by argument."""
-        account = self.reasons.account(finding.site) if finding.kind == "retrace" else None
-        if account is None:
+        if finding.kind != "retrace" or finding.why:
             return finding
-        text, examples = why(account)
-        better = instead(account)
-        code = better.code if better is not None else ""
-        return finding._replace(why=text, examples=examples, suggestion=code)
+        account = self.reasons.account(finding.site)
+        return finding if account is None else _explained(finding, account)
 
     def _trace(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         local, scene = self._local, self.scene
@@ -88,10 +116,14 @@ class Traces(Probe):
             finally:
                 local.depth = depth
             if begin is not None:
+                complaint = ""
                 try:
                     self._end(begin, graph)
+                    complaint = self._over_budget(begin)
                 except Exception:
                     guard.failed("traces")
+                if complaint:
+                    raise LeakFound(complaint)  # what the program has asked for
             return graph
 
         return trace
@@ -110,7 +142,7 @@ class Traces(Probe):
             history = self._history(owner)
             trace = None
             if asking is not None and history is not None:
-                trace = arguments.signature(asking.f_locals, history.function.parameters, self.scene.values)
+                trace = arguments.signature(asking.f_locals, history.function.parameters, self.scene.settings.values)
             resident = self.scene.process.resident_bytes() or 0
             return _Begin(kind, at, stack, owner, name, time.perf_counter(), resident, history, trace)
         except Exception:
@@ -145,6 +177,11 @@ class Traces(Probe):
         firsts = 2 if getattr(begin.owner, "_created_variables", None) else 1  # its first call traces it twice
         kind = "retrace" if again >= firsts else "trace"
         ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
+        if begin.history is not None and again == 0:
+            function = begin.history.function
+            self._graphs.append((weakref.ref(graph), function.name or begin.name))
+            if function.target is not None:
+                begin.history.state = state_of(Source(function.target, function.instance or nothing))
         if begin.history is not None and begin.trace is not None:
             self.reasons.traced(begin.history, begin.site, begin.name, begin.trace, kind == "trace")
         calls = tfapi.calls_since_trace(self._detectors, begin.owner)
@@ -154,6 +191,37 @@ class Traces(Probe):
             ledger.born("function", begin.site, begin.owner, note=begin.name)
         ledger.born(begin.kind, begin.site, graph, note=begin.name, stack=begin.stack)
 
+    def _over_budget(self, begin: _Begin) -> str:
+        """What to raise, where a function has been traced more often than it may be, and that is to be raised."""
+        settings, history = self.scene.settings, begin.history
+        if not settings.max_traces or history is None or history.count <= settings.max_traces:
+            return ""
+        if begin.name in settings.evict or history.function.name in settings.evict:
+            tfapi.evict(begin.owner, settings.max_traces - 1)  # that of now is not among them yet
+            return ""
+        if settings.over_budget == "raise":
+            return str(self._exceeded(begin))
+        if not history.is_told:
+            history.is_told = True
+            self._exceeding.append(begin)
+        return ""
+
+    def _exceeded(self, begin: _Begin) -> Finding:
+        row = advice("budget", begin.name)
+        history = begin.history
+        finding = Finding(
+            kind=row.kind, site=begin.site, since=0.0, grown=history.count if history is not None else 0, rate=0.0,
+            per="hour", bytes=0, verdict="leak", cause=row.cause, cure=row.cure, confidence=1.0, stack=begin.stack,
+        )  # fmt: skip
+        return _explained(finding, self.reasons.together(history)) if history is not None else finding
+
+    def news(self) -> List[Finding]:
+        """Which functions have been traced more often than max_traces allows."""
+        found = []
+        while self._exceeding:
+            found.append(self._exceeded(self._exceeding.popleft()))
+        return found
+
     def _history(self, owner: Any) -> Optional[History]:
         """What is remembered of the traces that this function has had before."""
         if owner is None:
@@ -162,3 +230,9 @@ class Traces(Probe):
         if history is None:
             history = self._traces[owner] = History(tfapi.traced(owner))
         return history
+
+
+def _explained(finding: Finding, account: Account) -> Finding:
+    text, examples = why(account)
+    better = instead(account)
+    return finding._replace(why=text, examples=examples, suggestion=better.code if better is not None else "")

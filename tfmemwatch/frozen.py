@@ -1,0 +1,101 @@
+"""What a trace has frozen: Python state that has changed since it was read, and large data baked in as constants."""
+
+from __future__ import annotations
+
+import dis
+from types import FunctionType
+from typing import Any, Callable, Dict, Hashable, List, NamedTuple, Optional, Set, Tuple
+
+from .model import Site, size_of
+
+_MOST_NAMES = 32
+_PLAIN = frozenset((bool, int, float, str, bytes, type(None)))
+State = Tuple[Tuple[str, Hashable], ...]
+
+
+class Source(NamedTuple):
+    """Where a traced function finds what it does not get as an argument; holds neither alive."""
+
+    function: Callable[[], Optional[FunctionType]]
+    instance: Callable[[], Any]  # of a method
+
+
+def nothing() -> None:
+    """There is no such thing."""
+
+
+def state_of(source: Source) -> State:
+    """The values of Python's own types that the code of a function reads by name; runs no code of the program."""
+    function = source.function()
+    if function is None:
+        return ()
+    code = function.__code__
+    found: Dict[str, Hashable] = {}
+    for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+        try:
+            _take(found, name, cell.cell_contents)
+        except ValueError:
+            continue  # not filled yet
+    names = code.co_names[: 4 * _MOST_NAMES]
+    for name in names:
+        if name in function.__globals__:
+            _take(found, name, function.__globals__[name])
+    attributes = _attributes(source.instance())
+    for name in names:
+        if name in attributes:
+            _take(found, "self." + name, attributes[name])
+    return tuple(found.items())
+
+
+def _take(found: Dict[str, Hashable], name: str, value: Any) -> None:
+    if type(value) in _PLAIN and len(found) < _MOST_NAMES:
+        found[name] = (type(value).__name__, hash(value))
+
+
+def _attributes(instance: Any) -> Dict[str, Any]:
+    try:
+        attributes = object.__getattribute__(instance, "__dict__")
+    except AttributeError:
+        return {}
+    return attributes if type(attributes) is dict else {}
+
+
+class Frozen(NamedTuple):
+    """Something that a trace holds on to."""
+
+    function: str
+    site: Site
+    what: str
+    bytes: int = 0
+
+    def __str__(self) -> str:
+        kept = " (%s in each trace)" % size_of(self.bytes) if self.bytes else ""
+        return "%s: %s%s" % (self.site.short, self.what, kept)
+
+
+def changed(function: str, line: Tuple[str, int], source: Source, then: State) -> List[Frozen]:
+    """What was read when a function was traced, and is another now."""
+    before, read = dict(then), _read(source.function())
+    site = Site(line[0], line[1], function)
+    told = "`%s` has changed since `%s` was traced, and the trace has the old one"
+    return [
+        Frozen(function, site, told % (name, function))
+        for name, token in state_of(source)
+        if name in before and before[name] != token and name in read
+    ]
+
+
+def _read(function: Optional[FunctionType]) -> Set[str]:
+    """The names that a function reads: its globals, its closure, attributes of `self`."""
+    if function is None:
+        return set()
+    found = set(function.__code__.co_freevars)
+    last = ""
+    for step in dis.get_instructions(function):
+        if step.opname.startswith("LOAD_GLOBAL"):
+            found.add(str(step.argval))
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and last == "self":
+            found.add("self.%s" % step.argval)
+        loaded = step.argval if step.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) else ""
+        last = loaded[-1] if type(loaded) is tuple else loaded  # Python 3.13 loads two at once
+    return found
