@@ -2,11 +2,11 @@
 
 import importlib
 import os
-import shutil
 import sys
 
 import fake_tensorflow
 import pytest
+from parts import absent
 from wrapt import importer
 
 import tfmemwatch
@@ -14,20 +14,6 @@ from tfmemwatch import guard
 
 # Before TensorFlow is imported: no chatter, no GPU, the same sums on every machine.
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", TF_ENABLE_ONEDNN_OPTS="0")
-
-
-def absent(what):
-    """Skip the test, which needs it; in CI nothing may be absent."""
-    (pytest.fail if os.environ.get("CI") else pytest.skip)("%s is not here" % what)
-
-
-def program(*names):
-    """The path of a program that the test needs, by the names that it goes by, or the end of the test."""
-    for name in names:
-        found = shutil.which(name)
-        if found:
-            return found
-    return absent(names[0])
 
 
 @pytest.fixture

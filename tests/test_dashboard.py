@@ -8,7 +8,7 @@ import urllib.parse
 from pathlib import Path
 
 import pytest
-from conftest import program
+from parts import program
 from servers import eventually, free_port, read, running
 from test_export import finding, sample, tally
 

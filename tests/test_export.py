@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from conftest import program
+from parts import program
 
 import tfmemwatch
 from tfmemwatch import catalog, export

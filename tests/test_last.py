@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import program
+from parts import program
 from servers import eventually, free_port, read, running
 
 import tfmemwatch

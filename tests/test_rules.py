@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import program
+from parts import program
 from servers import eventually, free_port, read, running
 
 from tfmemwatch import cli

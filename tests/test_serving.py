@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import program
+from parts import program
 from servers import eventually, free_port, read, running, scrape
 
 TREE = Path(__file__).resolve().parent.parent

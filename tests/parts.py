@@ -1,0 +1,20 @@
+"""Programs that a test needs: Prometheus, a server; what happens where they are absent."""
+
+import os
+import shutil
+
+import pytest
+
+
+def absent(what):
+    """Skip the test, which needs it; in CI nothing may be absent."""
+    (pytest.fail if os.environ.get("CI") else pytest.skip)("%s is not here" % what)
+
+
+def program(*names):
+    """The path of a program that the test needs, by the names that it goes by, or the end of the test."""
+    for name in names:
+        found = shutil.which(name)
+        if found:
+            return found
+    return absent(names[0])
