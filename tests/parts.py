@@ -17,4 +17,6 @@ def program(*names):
         found = shutil.which(name)
         if found:
             return found
+    if os.environ.get("TFMEMWATCH_NO_PACKAGES"):  # .ci/run could not install any: no index of packages was reached
+        pytest.skip("%s is not here, and no index of packages could be reached" % names[0])
     return absent(names[0])

@@ -191,7 +191,7 @@ def split(
     }  # fmt: skip
     resident = found.bytes
     anonymous = found.anonymous_bytes
-    python_in_use = min(small.in_use_bytes, anonymous)
+    python_in_use = max(0, min(small.in_use_bytes, anonymous))
     python_kept = max(0, min(small.kept_bytes - found.arena_absent_bytes, anonymous - python_in_use))
     anonymous -= python_in_use + python_kept
     named = sum(weights)
