@@ -54,6 +54,9 @@ class Dear:
     def read(self):
         self.clock.spent += 2
 
+    def install_keras(self):
+        pass
+
     def uninstall(self):
         pass
 

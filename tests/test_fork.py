@@ -65,6 +65,9 @@ class Looked:
     def read(self):
         self.happened.set()
 
+    def install_keras(self):
+        pass
+
     def uninstall(self):
         pass
 

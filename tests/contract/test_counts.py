@@ -464,7 +464,7 @@ def test_after_many_threads_a_lone_call_is_measured_again(tf, watch, in_threads)
 
     in_threads(8, work)
     (before,) = [row.measured for row in watch.calls() if row.method == "predict_on_batch"]
-    for _ in range(200):
+    for _ in range(1000):  # readings lie the farther apart, the more calls there were
         model.predict_on_batch(x)
     (after,) = [row.measured for row in watch.calls() if row.method == "predict_on_batch"]
     assert after > before
