@@ -202,6 +202,12 @@ TABLE: Dict[str, Advice] = {
         "memory in use outside Python rises steadily and no object that can be counted explains it (most of it in %s)",
         "Look at what this line makes anew each time; level='stacks' shows who called it.",
     ),
+    "asked": Advice(
+        "cache",
+        "TensorFlow's %s grows: emptied twice, it gave back more the second time",
+        "Pass what varies from call to call as a tensor, not as a Python number or attribute; make layers, variables and "
+        "queues once; tfmemwatch.remedies() empties the cache meanwhile.",
+    ),
     "fragmentation": Advice(
         "fragmentation",
         "the allocator keeps ever more memory that nobody uses, while what is in use stands still: blocks of many "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Union
 
 from .errors import ConfigError
 
@@ -34,7 +34,8 @@ class Config(NamedTuple):
     level: str = "sites"  # off < counts < sites < stacks: what is remembered of each event
     probes: Tuple[str, ...] = ()  # only these probes; empty means all
     without: Tuple[str, ...] = ()  # all but these probes
-    evidence: bool = True  # whether memory that nothing explains may be looked into, briefly and bounded
+    # Whether memory that nothing explains may be looked into, briefly and bounded; "active": also by emptying caches.
+    evidence: Union[bool, str] = True
     collect: bool = True  # whether one garbage collection may be forced before a warning
     max_traces: int = 0  # of one tf.function before it is told; 0 is without end
     over_budget: str = "warn"  # what then: warn, or raise LeakFound in the call that traces (for tests)
@@ -76,6 +77,11 @@ def _truth(text: str) -> bool:
         "off": False,
     }
     return words[text.strip().lower()]
+
+
+def _truth_or_active(text: str) -> Union[bool, str]:
+    word = text.strip().lower()
+    return word if word == "active" else _truth(text)
 
 
 def _names(text: str) -> Tuple[str, ...]:
@@ -123,7 +129,8 @@ KINDS: Dict[str, _Kind] = {
     "level": _Kind(_level, lambda value: value in LEVELS, "one of " + ", ".join(LEVELS)),
     "probes": _NAMES,
     "without": _NAMES,
-    "evidence": _TRUTH,
+    "evidence": _Kind(_truth_or_active, lambda value: isinstance(value, bool) or value == "active",
+                      'true or false, or "active"'),
     "collect": _TRUTH,
     "max_traces": _Kind(int, lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
                         "a whole number, 0 for no end"),

@@ -38,7 +38,8 @@ class Examiner:
     def __init__(self, watch: Watch, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
         self._watch = watch
         self._judge = Judge(rule, per, unit)
-        self._inquiry = Inquiry(watch.operations, watch.recording, watch.hoarders, pace, per, unit, _tensor_type)
+        ask = watch.emptied if watch.config.evidence == "active" else None
+        self._inquiry = Inquiry(watch.operations, watch.recording, watch.hoarders, pace, per, unit, _tensor_type, ask)
         self._keeper: Optional[Keeper] = None
         self._samples_per_day = None if per == "step" else int(24 * unit)
         self._balance = Balance(self._samples_per_day)
@@ -103,7 +104,8 @@ class Examiner:
                         memory = watch.memory()
                     self._balance.confirm(memory.held_bytes)
                     news = True
-            news = self._inquiry.look(memory, not judge.anything_rises(), now, watch.memory) or news
+            unexplained = not judge.anything_rises() and not watch.is_near_limit
+            news = self._inquiry.look(memory, unexplained, now, watch.memory) or news
         return news
 
     def _found(self, ending: bool) -> List[Draft]:

@@ -124,13 +124,16 @@ class Inquiry:
     def __init__(
         self, operations: Operations, recording: Callable[[], List[Site]],
         hoarders: Callable[[], List[Tuple[Site, str]]], pace: Pace, per: str, unit: float = 1.0,
-        tensor: Callable[[], Optional[type]] = lambda: None,
+        tensor: Callable[[], Optional[type]] = lambda: None, ask: Optional[Callable[[], Dict[str, int]]] = None,
     ) -> None:  # fmt: skip
+        """`ask` empties TensorFlow's caches and says what each gave back; it is called where that is allowed."""
         self._operations = operations
         self._recording = recording
         self._hoarders = hoarders
         self._pace = pace
         self._tensor_type = tensor
+        self._ask = ask
+        self._working: Dict[str, int] = {}
         self._modules = 0
         self._per = per
         self._unit = unit
@@ -178,6 +181,8 @@ class Inquiry:
 
     def _begin(self, now: float, read: Callable[[], Memory]) -> None:
         gc.collect()
+        if self._ask is not None:
+            self._ask()
         self._began = now
         self._tensor = self._tensor_type()
         self._first = self._middle = read()
@@ -216,6 +221,8 @@ class Inquiry:
             self._operations.close()
             if self._judge_operations(now, read):
                 return True
+        if self._looks == _LOOKS_FOR_OBJECTS // 4 and self._ask is not None:
+            self._working = self._ask()
         if self._looks == self._lasts // 2:
             gc.collect()
             self._middle = read()
@@ -282,7 +289,7 @@ class Inquiry:
             return True
         if self._looks < self._lasts:
             return False  # it was made to look on
-        if self._judge_tensors(now, grown):
+        if self._judge_tensors(now, grown) or self._judge_asked(now, grown):
             return True
         by_clock = self._per != "step"
         if not steady:  # what remembers all elements of an endless dataset grows by doubling
@@ -328,6 +335,17 @@ class Inquiry:
         """Lines that were seen to run operations."""
         rows = self._rows or (self._operations.read() if self._operations.is_open else [])
         return [row.site for row in rows]
+
+    def _judge_asked(self, now: float, grown: float) -> bool:
+        """Emptied after a quarter of the looks, a cache gave back its working set and a little; now all the rest."""
+        rest = self._looks - _LOOKS_FOR_OBJECTS // 4
+        for name, given in (self._ask() if self._ask is not None else {}).items():
+            more = given - self._working.get(name, 0)
+            share = more * self._looks / (rest - _LOOKS_FOR_OBJECTS // 4)
+            if self._is_material(share) and share >= 0.3 * grown:
+                at, _ = self.heaviest
+                return self._found("asked", at, name, 0, share, now, 0.8)
+        return False
 
     def _judge_growing(self, now: float, grown: float) -> bool:
         """One tensor that is made anew with more in it each time, and kept."""

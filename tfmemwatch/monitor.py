@@ -38,6 +38,7 @@ from .probes.traces import Traces
 from .sample import Calls, Cause, Living, Own, Sample
 from .sampler import Sampler
 
+_EVIDENCE_BYTES = 64 << 20  # what must be left below the limit before evidence is taken: a census takes some of it
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 
 
@@ -84,6 +85,7 @@ class Watch:
         self._examiner = Examiner(self, COUNT_EVENTS, _TIME_PACE, "hour", per_hour)
         self._looks = 0
         self._own_seconds = 0.0
+        self._refused = False
         self.budget = Budget(self.config.max_overhead)
         self._looked_at: Optional[float] = None
         self.horizon = Horizon()
@@ -314,6 +316,30 @@ class Watch:
 
     def _report(self, question: Dict[str, Any]) -> str:
         return self.report()
+
+    def emptied(self) -> Dict[str, int]:
+        """Empty TensorFlow's caches of kernels and numbers; bytes that each gave back."""
+        given = {}
+        for name, empty in (("kernel cache", tfapi.clear_kernel_cache), ("scalar cache", tfapi.clear_scalar_cache)):
+            try:
+                before = self.process.in_use_bytes() or 0
+                empty()
+                given[name] = before - (self.process.in_use_bytes() or 0)
+            except Unavailable:
+                continue
+            except Exception:
+                guard.failed("emptying the " + name)
+        return given
+
+    @property
+    def is_near_limit(self) -> bool:
+        """Whether so little memory is left that taking evidence, which takes some, is refused."""
+        limit = next(iter(self.horizon.limits), None)
+        is_near = limit is not None and limit.left_bytes < max(_EVIDENCE_BYTES, 0.03 * limit.bytes)
+        if is_near and not self._refused:
+            guard.logger.info("memory is near its limit (%s): no evidence is taken until there is more", limit)
+        self._refused = is_near
+        return is_near
 
     def outlook(self) -> Optional[Outlook]:
         """When the nearest limit is reached; None while memory does not go on to grow."""
