@@ -186,9 +186,10 @@ def _constants() -> int:
     ends = time.monotonic() + _MOST_SECONDS
     total = 0
     for graph in everything({tfapi.find("graph").holder, tfapi.find("func_graph").value}):
-        for operation in graph.get_operations():
-            if operation.type == "Const":
-                total += tfapi.constant_bytes(operation)
+        try:
+            total += sum(tfapi.constant_bytes(one) for one in graph.get_operations() if one.type == "Const")
+        except Exception:
+            continue  # TensorFlow has dismantled it, or is about to
         if time.monotonic() > ends:
             break
     return total
