@@ -189,8 +189,8 @@ def tested(env: str, python: str) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.xml"
         command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", str(results)]
-        # Not tests/leaks/test_left_on.py: what goes by the clock has its two cores for itself, in `make test`.
-        ran = ran_in_tree([*command, "tests/contract", "tests/memory", "tests/leaks/test_leaks.py"])
+        # Not what goes by the clock, tests/leaks/test_left_on.py, nor the corpus of tests/memory: `make test` has those.
+        ran = ran_in_tree([*command, "tests/contract", "tests/leaks/test_leaks.py"])
         suite = ElementTree.parse(results).find("testsuite") if results.exists() else None
     counts = {} if suite is None else {name: int(count) for name, count in suite.items() if count.isdigit()}
     skipped, failed = counts.get("skipped", 0), counts.get("failures", 0) + counts.get("errors", 0)

@@ -515,6 +515,8 @@ def _in_dict(
         return Holder((str(key),), "%s.%s" % (module, key), module, bound, None)
     for referrer in above.of(owner):
         if _is_dict_of(referrer, owner):
+            if _is_own(referrer):
+                return None
             if isinstance(referrer, type):
                 path = "%s.%s" % (referrer.__name__, key)
                 return Holder((str(key),), path, referrer.__module__, bound, None, (referrer.__name__,))
