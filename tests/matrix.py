@@ -189,7 +189,7 @@ def tested(env: str, python: str) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.xml"
         command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", str(results)]
-        # Not what goes by the clock, tests/leaks/test_left_on.py, nor the corpus of tests/memory: `make test` has those.
+        # Not what goes by the clock, tests/leaks/test_left_on.py, nor tests/memory: `make test` has those.
         ran = ran_in_tree([*command, "tests/contract", "tests/leaks/test_leaks.py"])
         suite = ElementTree.parse(results).find("testsuite") if results.exists() else None
     counts = {} if suite is None else {name: int(count) for name, count in suite.items() if count.isdigit()}
