@@ -90,6 +90,9 @@ def test_a_watch_over_its_budget_lowers_its_level_and_findings_say_so(watch, mon
 
 
 def test_the_user_may_set_the_level_again(watch):
-    """A budget never overrules what is asked for at that moment."""
+    """A budget that has lowered the level does not overrule what is asked for afterwards."""
+    watch._keep_to_budget("lower")
+    assert watch.level == "counts"
     watch.set_level("stacks")
-    assert watch.level == "stacks"
+    watch._keep_to_budget("raise")
+    assert (watch.level, "max_overhead" in watch.more()) == ("stacks", False)

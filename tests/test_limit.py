@@ -213,10 +213,10 @@ def horizon(folder, used=lambda number: 100 * MIB):
     found = Horizon(v2(folder, "/a", {"a": group("%d\n" % (4 * GIB))}))
     current = folder / "sys" / "fs" / "cgroup" / "a" / "memory.current"
 
-    def look(times, own=lambda number: 50 * MIB, modules=1000):
+    def look(times, own=lambda number: 50 * MIB, modules=1000, seconds=5.0):
         for number in range(times):
             current.write_text("%d\n" % used(number), encoding="ascii")
-            found.look(5.0 * number, Memory(own(number), None, None, 0, 0), modules)
+            found.look(seconds * number, Memory(own(number), None, None, 0, 0), modules)
         return found.outlook()
 
     return look
@@ -232,6 +232,13 @@ def test_a_container_that_fills_has_a_time_though_this_process_stands_still(tmp_
 def test_without_growth_there_is_no_time(tmp_path):
     """None while flat."""
     assert horizon(tmp_path)(300) is None
+
+
+def test_some_seconds_are_a_start_up_however_often_one_looks(tmp_path):
+    """A thousand looks in ten seconds say no more of the hours to come than two do."""
+    look = horizon(tmp_path, lambda number: (1000 + number) * MIB)
+    assert look(1000, seconds=0.01) is None
+    assert look(1000, seconds=1.0) is not None
 
 
 def test_a_process_that_still_imports_is_still_starting(tmp_path):

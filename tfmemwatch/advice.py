@@ -208,6 +208,12 @@ TABLE: Dict[str, Advice] = {
         "Pass what varies from call to call as a tensor, not as a Python number or attribute; make layers, variables and "
         "queues once; tfmemwatch.remedies() empties the cache meanwhile.",
     ),
+    "slow_rise": Advice(
+        "native_heap",
+        "memory in use rises slowly and steadily, and nothing that can be counted or seen to grow explains it (most of "
+        "what was left behind in the last inquiry by %s)",
+        "Compare two report()s some time apart: the owner of memory that grew says where to look.",
+    ),
     "fragmentation": Advice(
         "fragmentation",
         "the allocator keeps ever more memory that nobody uses, while what is in use stands still: blocks of many "

@@ -126,7 +126,7 @@ class Examiner:
         if growth is None:
             return []
         at, what = self._inquiry.heaviest
-        row = advice("native_heap", what)
+        row = advice("slow_rise", what)
         finding = Finding(
             kind=row.kind, site=at, since=growth.since, grown=0, rate=0.0, per=self._per,
             bytes=int(growth.last - growth.first), verdict="leak", cause=row.cause, cure=row.cure, confidence=0.5,

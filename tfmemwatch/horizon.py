@@ -8,6 +8,7 @@ from .forecast import Outlook, Trend, outlook
 from .limit import Limit, Limits
 from .memory import Memory
 
+_LEAST_SECONDS = 120.0  # of looking before a time is told: however often one looks, a start-up is no rate
 _STILL_STARTING = 20  # modules imported between two looks
 
 
@@ -21,6 +22,8 @@ class Horizon:
         self._around = Trend()  # of its container, in which others may grow as well
         self._container: Optional[Limit] = None
         self._modules = 0
+        self._began: Optional[float] = None  # when the program had started, as far as is known
+        self._now = 0.0
 
     @property
     def off(self) -> List[str]:
@@ -30,9 +33,13 @@ class Horizon:
     def look(self, seconds: float, memory: Memory, modules: int) -> None:
         """Take one reading, at a time of any clock that only goes forward; `modules` that are imported."""
         self.limits = self._limits.read()
+        self._now = seconds
+        if self._began is None:
+            self._began = seconds
         if modules - self._modules >= _STILL_STARTING:
             self._own.forget()
             self._around.forget()
+            self._began = seconds
         self._modules = modules
         if memory.own_bytes is not None:
             self._own.update(seconds, float(memory.own_bytes))
@@ -46,6 +53,8 @@ class Horizon:
 
     def outlook(self) -> Optional[Outlook]:
         """The limit that is reached first; None while nothing goes on to grow."""
+        if self._began is None or self._now - self._began < _LEAST_SECONDS:
+            return None
         own, around = self._own.slope(), self._around.slope()
         found = [
             outlook(limit.name, limit.bytes, limit.left_bytes, around if limit.is_of_container else own)

@@ -31,9 +31,7 @@ class Pace(NamedTuple):
 
     bytes_a_look: float
     bytes_in_all: float
-    first_half: (
-        float  # largest share of it that the first half may have; by the clock more, since looking slows it down
-    )
+    first_half: float  # largest share that the first half may have; by the clock more: looking slows the program down
 
 
 class _Suspicion:

@@ -8,6 +8,8 @@ from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
 from .memory import Memory
 from .model import Finding, Key, Site, Tally, size_of
 
+_LEAST_MEASURED = 100  # calls: the first ones build and cache, whatever their scatter says
+
 
 class Calls(NamedTuple):
     """How a model has been called."""
@@ -27,7 +29,7 @@ class Calls(NamedTuple):
     @property
     def leaves(self) -> str:
         """What a thousand calls leave, as a person says it: `1.02 MB ± 40 kB`; nothing where too little is known."""
-        if math.isinf(self.error_bytes):
+        if self.measured < _LEAST_MEASURED or math.isinf(self.error_bytes):
             return ""
         sure = abs(self.per_call) > 3 * self.error_bytes
         return "%s ± %s" % (size_of(1000 * self.per_call) if sure else "0 B", size_of(1000 * self.error_bytes))

@@ -70,6 +70,9 @@ class Traces(Probe):
     def start_afresh(self) -> None:
         self._local.depth = 0
         self._traces = weakref.WeakKeyDictionary()
+        self._graphs.clear()
+        self._baked.clear()
+        self._exceeding.clear()
         self.reasons.start_afresh()
 
     def read(self) -> None:
