@@ -3,8 +3,10 @@
     python benchmarks/overhead.py [--quick] [--json] [--strict] [--wall] [--only WORD]
 
 Each thing is timed in short batches, with the watch and without it in turn, so that what else the machine
-does falls on both sides alike; the best tenth of each side's batches counts. The bare side is timed twice in
-each round: by how much the two differ is what noise alone makes of a ratio, and stands in the column «noise».
+does falls on both sides alike. The rounds are taken in some ten groups: within one the best batch of each side
+counts, for what disturbs some batches and not others, and of the groups the median ratio, for a machine that
+changes its pace meanwhile. The bare side is timed twice in each round: what the same reckoning makes of those
+two, with its standard error, is what noise alone does, and stands in the column «noise».
 What is timed is the processor time of the calling thread, in which all our hooks run: other programs do not
 stretch it as they do the clock's (`--wall`). Where TensorFlow works in other threads, as in Session.run, the
 ratio is therefore an upper bound.
@@ -19,6 +21,7 @@ import gc
 import itertools
 import json
 import os
+import statistics
 import sys
 import threading
 import time
@@ -39,6 +42,7 @@ from tfmemwatch.reasons import History, Reasons
 from tfmemwatch.signatures import Node, Signature
 
 BATCH_SECONDS = 0.0015  # short, so that some batches see nothing else of the machine
+GROUPS = 10  # of rounds
 SIDES = ("bare", "watched", "bare again")
 NEVER_SECONDS = 3600.0  # a sampler that does not look while we time; what a look costs has rows of its own
 Operation = Callable[[], Any]
@@ -153,7 +157,7 @@ def measure(case: Case, seconds: float) -> Row:
     one_us = best_us(operation, 3, 3)
     calls = max(1, min(case.most_calls, int(BATCH_SECONDS * 1e6 / one_us)))
     # What the interpreter has forgotten of a changed class it learns again within some 60 calls.
-    warm_up = min(case.most_calls, 80 if one_us < 600 else 2 if one_us < 8000 else 1)
+    warm_up = min(case.most_calls, 80 if one_us < 600 else 12)
     batches = 4 if one_us < 600 else 2
     timed: Dict[str, List[float]] = {name: [] for name in SIDES}
     end = time.perf_counter() + seconds
@@ -165,11 +169,16 @@ def measure(case: Case, seconds: float) -> Row:
                 operation = case.prepare()
                 for _ in range(warm_up):
                     operation()
-                timed[name] += [batch_us(operation, calls) for _ in range(batches)]
+                timed[name].append(min(batch_us(operation, calls) for _ in range(batches)))
                 del operation
         rounds += 1
-    bare, watched, again = (sorted(timed[name])[len(timed[name]) // 10] for name in SIDES)
-    return Row(case.what, bare, watched, abs(again / bare - 1), case.most_ratio, case.most_added_us, rounds=rounds)
+    each = max(3, rounds // GROUPS)
+    groups = [[min(timed[name][at : at + each]) for name in SIDES] for at in range(0, rounds - each + 1, each)]
+    bare = statistics.median(min(one, again) for one, _, again in groups)
+    ratio = statistics.median(2 * with_it / (one + again) for one, with_it, again in groups)
+    apart = [again / one for one, _, again in groups]
+    noise = abs(statistics.median(apart) - 1) + 1.25 * statistics.pstdev(apart) / len(apart) ** 0.5
+    return Row(case.what, bare, bare * ratio, noise, case.most_ratio, case.most_added_us, rounds=rounds)
 
 
 # -- what programs do

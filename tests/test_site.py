@@ -107,11 +107,11 @@ def test_the_line_of_a_graph_operation_is_the_innermost_of_the_project():
 
 def test_the_files_remembered_are_bounded(monkeypatch):
     """A program that runs ever new generated files does not make the watch grow."""
-    monkeypatch.setattr(site, "_CLASS", {})
+    monkeypatch.setattr(site, "classes", {})
     monkeypatch.setattr(site, "_MOST_FILES", 10)
     classes = [site.is_project("/project/generated_%d.py" % number) for number in range(30)]
     assert classes == [True] * 30
-    assert len(site._CLASS) == 10
+    assert len(site.classes) == 10
 
 
 def test_a_site_is_said_as_a_person_says_it():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import weakref
-from typing import Any, Callable, Dict, Hashable, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Optional, Tuple
 
 from .signatures import Node, Shape, Signature
 
@@ -205,7 +205,9 @@ def dims(shape: Any) -> Shape:
     sizes = getattr(shape, "_dims", None)
     if sizes is None:
         return tuple(shape) if type(shape) is tuple else None
-    return tuple(getattr(size, "value", size) for size in sizes)  # TensorFlow 1.15 has an object for each
+    if type(sizes) is tuple:
+        return sizes
+    return tuple([getattr(size, "value", size) for size in sizes])  # TensorFlow 1.15 has an object for each
 
 
 def _token(value: Any) -> Hashable:
@@ -257,7 +259,7 @@ class Trace(NamedTuple):
 def signature(variables: Mapping[str, Any], names: Tuple[str, ...], shows: bool) -> Optional[Trace]:
     """What a trace is for, from the variables of the function of TensorFlow's that asks for it."""
     lookup, target = variables.get("lookup_func_type"), variables.get("target_func_type")
-    context = tuple(_context(variables.get("current_func_context") or variables.get("cache_key")))
+    context = _context(variables.get("current_func_context") or variables.get("cache_key"))
     if lookup is not None:
         asked = Signature(_typed(lookup, shows), context)
         same = target is None or target is lookup
@@ -284,22 +286,22 @@ def _typed(kind: Any, shows: bool) -> Tuple[Tuple[str, Node], ...]:
     return tuple(rows)
 
 
-def _context(context: Any) -> Iterator[Tuple[str, Hashable]]:
-    outer = getattr(context, "_fields", ())
-    for name in outer:
-        value = getattr(context, name)
+def _context(context: Any) -> Tuple[Tuple[str, Hashable], ...]:
+    """Of a named tuple that holds another, as every TensorFlow that has one makes it."""
+    found: List[Tuple[str, Hashable]] = []
+    for name, value in zip(getattr(context, "_fields", ()), context or ()):
         if name == "context":
-            yield from _context(value)
+            found += _context(value)
         elif name in _CONTEXT:
-            yield _CONTEXT[name], _context_token(name, value)
+            is_plain = value is None or value == () or type(value) in _HASHED
+            found.append((_CONTEXT[name], value if is_plain else _context_token(name, value)))
+    return tuple(found)
 
 
 def _context_token(name: str, value: Any) -> Hashable:
     if name == "parent_graph":
-        return None if value is None else id(value)  # TensorFlow's own cache keeps it
-    if isinstance(value, tuple):
-        return tuple(_device(one) for one in value)
-    return value if type(value) in _HASHED else id(value)
+        return id(value)  # TensorFlow's own cache keeps it
+    return tuple(map(_device, value)) if isinstance(value, tuple) else id(value)
 
 
 def _device(one: Any) -> Hashable:

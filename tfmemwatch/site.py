@@ -18,11 +18,11 @@ FRAMEWORKS = frozenset(
     "tensorflow tensorflow_core tensorflow_estimator tensorflow_intel keras tf_keras keras_core "
     "keras_preprocessing keras_applications wrapt tfmemwatch numpy".split()
 )
-PROJECT, _LIBRARY, _SKIP, _GENERATED = 0, 1, 2, 3
-_THEIRS = (PROJECT, _GENERATED)
+PROJECT, LIBRARY, SKIP, GENERATED = 0, 1, 2, 3
+THEIRS = (PROJECT, GENERATED)
 _MARK = "__autograph_generated_file"
 _TEMPORARY = re.compile(re.escape(tempfile.gettempdir() + os.sep) + r"tmp\w+\.py$")  # AutoGraph's in TensorFlow 1.15
-_DEEPEST = 400  # frames looked at; deeper stacks are recursion, and the answer is near the top
+DEEPEST = 400  # frames looked at; deeper stacks are recursion, and the answer is near the top
 # Before Python 3.9 a relative path on sys.path makes relative file names.
 _OWN = (os.path.dirname(os.path.abspath(__file__)) + os.sep, os.path.dirname(__file__) + os.sep)
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
@@ -46,29 +46,29 @@ def _package(file: str) -> str:
 def classify(file: str) -> int:
     """Whether a file is the user's project, a library of theirs, or machinery that they did not write."""
     if _MARK in file:
-        return _GENERATED
+        return GENERATED
     if file.startswith("<"):
-        return _SKIP if file.startswith(("<frozen", "<__array")) else PROJECT
+        return SKIP if file.startswith(("<frozen", "<__array")) else PROJECT
     if file.startswith(_OWN):
-        return _SKIP
+        return SKIP
     package = _package(file)
     if package:
-        return _SKIP if package.split(".", 1)[0] in FRAMEWORKS else _LIBRARY
+        return SKIP if package.split(".", 1)[0] in FRAMEWORKS else LIBRARY
     if file.startswith(_STDLIB) or os.path.realpath(file).startswith(_STDLIB):
-        return _SKIP
+        return SKIP
     return PROJECT
 
 
-_CLASS: Dict[str, int] = {}  # by file name: grows with the files of the program, not with its events
+classes: Dict[str, int] = {}  # by file name: grows with the files of the program, not with its events
 _REWRITTEN: Set[str] = set()  # files that are, or in TensorFlow 1.15 may be, AutoGraph's copy of the user's code
 _MOST_FILES = 20000
 
 
-def _class_of(file: str) -> int:
+def class_of(file: str) -> int:
     kind = classify(file)
-    if len(_CLASS) < _MOST_FILES:
-        _CLASS[file] = kind
-        if kind == _GENERATED or _TEMPORARY.match(file):
+    if len(classes) < _MOST_FILES:
+        classes[file] = kind
+        if kind == GENERATED or _TEMPORARY.match(file):
             _REWRITTEN.add(file)
     return kind
 
@@ -101,22 +101,22 @@ def place(frame: Optional[FrameType], makes: bool = False) -> Union[Site, Tuple[
 def is_plain(code: CodeType, makes: bool) -> bool:
     """Whether a frame of this code is surely a line of the user's project, and the one that is asked for."""
     file = code.co_filename
-    return _CLASS.get(file) == PROJECT and file not in _REWRITTEN and not (makes and code.co_name == "__init__")
+    return classes.get(file) == PROJECT and file not in _REWRITTEN and not (makes and code.co_name == "__init__")
 
 
 def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
     """The innermost frame of the project; where there is none, of a library that uses TensorFlow."""
     library = None
-    known = _CLASS
-    left = _DEEPEST
+    known = classes
+    left = DEEPEST
     while frame is not None and left:
         file = frame.f_code.co_filename
         kind = known.get(file, -1)
         if kind < 0:
-            kind = _class_of(file)
-        if kind in _THEIRS:
+            kind = class_of(file)
+        if kind in THEIRS:
             return frame
-        if kind == _LIBRARY and library is None:
+        if kind == LIBRARY and library is None:
             library = frame
         frame = frame.f_back
         left -= 1
@@ -198,12 +198,12 @@ def of_traceback(lines: Iterable[Tuple[str, int, str]]) -> Site:
     """The innermost line of the user's code in (file, line, function) rows, outermost first."""
     library = UNKNOWN
     for file, line, function in reversed(list(lines)):
-        kind = _CLASS.get(file, -1)
+        kind = classes.get(file, -1)
         if kind < 0:
-            kind = _class_of(file)
+            kind = class_of(file)
         if kind == PROJECT:
             return Site(file, first_line(file, line), function)
-        if kind == _LIBRARY and library is UNKNOWN:
+        if kind == LIBRARY and library is UNKNOWN:
             library = Site(file, line, function)
     return library
 
@@ -219,5 +219,5 @@ def file_of(module: Any) -> str:
 
 def is_project(file: str) -> bool:
     """Whether a file is the user's own."""
-    kind = _CLASS.get(file, -1)
-    return (_class_of(file) if kind < 0 else kind) == PROJECT
+    kind = classes.get(file, -1)
+    return (class_of(file) if kind < 0 else kind) == PROJECT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
+from time import perf_counter
 from types import FrameType
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
@@ -16,6 +17,8 @@ from .scene import Probe, Scene, quickly
 
 WHOLE_CALLS = ("predict", "fit", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
 _NEAREST, _FARTHEST = 32, 1024  # short calls between two readings of memory: a reading costs what many hooks cost
+_READING_SHARE = 0.003  # of the time may go into readings for one way of calling a model, beyond the first ones
+_FREELY = 8
 
 _INSIDE = ("sequential.py",)
 
@@ -35,7 +38,7 @@ def _is_inside(caller: FrameType, model: Any) -> bool:
 class _Account:
     """The running count for one model and one method."""
 
-    __slots__ = ("calls", "held", "method", "name", "others", "read", "read_at", "ref", "retained")
+    __slots__ = ("calls", "held", "method", "name", "others", "read", "read_at", "readings", "ref", "rests", "retained")
 
     def __init__(self, model: Any, method: str, forget: Callable[[Any], Any]) -> None:
         self.ref = weakref.ref(model, forget)
@@ -46,6 +49,8 @@ class _Account:
         self.held: Optional[int] = None  # bytes in use at the last reading, if that can be compared with the next
         self.read = self.read_at = 0  # calls at the last reading, and from which on there is another
         self.others = 0  # calls of all other models at the last reading
+        self.readings = 0
+        self.rests = 0.0  # no reading before this moment
 
 
 class _Depth(threading.local):
@@ -60,6 +65,7 @@ class Models(Probe):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
+        guard.spent.setdefault("models", 0.0)
         self._seen: List[Any] = []
         self._symbolic: Set[type] = set()
         self._local = _Depth()
@@ -220,11 +226,20 @@ class Models(Probe):
         A stretch in which another model was called, or calls overlapped, is nobody's.
         """
         account.read_at = account.calls + min(_FARTHEST, max(_NEAREST if is_short else 1, account.calls // 4))
+        began = perf_counter()
+        if began < account.rests:
+            account.read_at = min(account.read_at, account.calls + (_NEAREST if is_short else 1))
+            return
         others = sum(other.calls for other in list(self._accounts.values())) - account.calls
         held = self.scene.process.read().held_bytes if self._under_way == 1 else None
         if held is not None and account.held is not None and others == account.others:
             account.retained.add(account.calls - account.read, held - account.held)
         account.held, account.others, account.read = held, others, account.calls
+        took = perf_counter() - began
+        guard.spent["models"] += took
+        account.readings += 1
+        if account.readings > _FREELY:
+            account.rests = began + took / _READING_SHARE
 
     def calls(self) -> List[Calls]:
         """Every model that is alive, and how it has been called."""

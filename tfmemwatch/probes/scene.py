@@ -20,6 +20,8 @@ RANK = {"off": 0, "counts": 1, "sites": 2, "stacks": 3}
 
 
 _LISTS = (list, tuple)
+_TIMED_EACH = 32  # of a hook that is called often: the clock costs as much as the hook
+_getframe = sys._getframe
 
 
 class Runs:
@@ -72,7 +74,8 @@ class Scene:
         self.rank = RANK[level]
         self.settings = settings
         self.runs = Runs()
-        self._ways: Dict[str, Tuple[int, Optional[CodeType]]] = {}  # by kind: frames up to the entry, and its code
+        self._ways: Dict[str, Tuple[int, CodeType]] = {}  # by kind: frames up to the entry, and its code
+        self._births: Dict[str, Tuple[int, CodeType]] = {}  # the same, from `born`
 
     def where(self, kind: str, makes: bool = False) -> Tuple[Place, Tuple[Site, ...]]:
         """The user's line that called into TensorFlow, as far as the level wants it.
@@ -83,37 +86,45 @@ class Scene:
         rank = self.rank
         if rank < 2:
             return UNKNOWN, ()
+        way = self._ways.get(kind) if rank == 2 else None
+        if way is not None:
+            try:
+                below = _getframe(way[0])
+            except ValueError:  # the stack is not as deep
+                below = None
+            if below is not None and below.f_code is way[1]:
+                user = below.f_back
+                if user is not None and site.is_plain(user.f_code, makes):
+                    return (user.f_code, user.f_lineno), ()
+        frame = _getframe(1)  # one's own would hold itself
         if rank == 2:
-            depth, entry = self._ways.get(kind, (0, None))
-            if depth:
-                below = _frame_at(depth)
-                if below is not None and below.f_code is entry:
-                    user = below.f_back
-                    if user is not None and site.is_plain(user.f_code, makes):
-                        return (user.f_code, user.f_lineno), ()
-        frame = sys._getframe(1)
-        if rank == 2:
-            self._learn(kind, frame)
+            _learn(self._ways, kind, frame)
         return site.place(frame, makes), (site.stack(frame) if rank > 2 else ())
-
-    def _learn(self, kind: str, frame: FrameType) -> None:
-        user = site.user_frame(frame)
-        depth = 1
-        below: Optional[FrameType] = frame
-        while below is not None and below.f_back is not user:
-            below = below.f_back
-            depth += 1
-        if below is not None and user is not None:
-            self._ways[kind] = (depth, below.f_code)
 
     def born(
         self, kind: str, thing: Any, sizer: Optional[Callable[[Any], int]] = None, note: str = "",
         ends: bool = False, makes: bool = False,
     ) -> None:  # fmt: skip
-        """Count a new thing at the line that made it."""
-        if self.rank:
-            at, stack = self.where(kind, makes)
-            self.ledger.born(kind, at, thing, sizer, note, stack, ends)
+        """Count a new thing at the line that made it. The hot one: `where` once more, without its calls."""
+        rank = self.rank
+        if rank == 2:
+            way = self._births.get(kind)
+            if way is not None:
+                try:
+                    below = _getframe(way[0])
+                except ValueError:  # the stack is not as deep
+                    below = None
+                if below is not None and below.f_code is way[1]:
+                    user = below.f_back
+                    if user is not None and site.is_plain(user.f_code, makes):
+                        self.ledger.born(kind, (user.f_code, user.f_lineno), thing, sizer, note, (), ends)
+                        return
+        if rank:
+            frame = _getframe(1)  # one's own would hold itself
+            if rank == 2:
+                _learn(self._births, kind, frame)
+            at = site.place(frame, makes) if rank > 1 else UNKNOWN
+            self.ledger.born(kind, at, thing, sizer, note, site.stack(frame) if rank > 2 else (), ends)
 
     def happened(self, kind: str, note: str = "") -> None:
         """Count an event at the line that caused it."""
@@ -122,11 +133,16 @@ class Scene:
             self.ledger.happened(kind, at, note=note, stack=stack)
 
 
-def _frame_at(depth: int) -> Optional[FrameType]:
-    try:
-        return sys._getframe(depth + 1)
-    except ValueError:
-        return None  # the stack is not as deep
+def _learn(ways: Dict[str, Tuple[int, CodeType]], kind: str, frame: FrameType) -> None:
+    """Remember how far above a hook, whose caller's frame this is, TensorFlow was entered."""
+    user = site.user_frame(frame)
+    depth = 1
+    below: Optional[FrameType] = frame
+    while below is not None and below.f_back is not user:
+        below = below.f_back
+        depth += 1
+    if below is not None and user is not None:
+        ways[kind] = (depth, below.f_code)
 
 
 class Probe:
@@ -180,19 +196,22 @@ class Probe:
 
 def quickly(note: Callable[[Any], None], where: str) -> Make:
     """Calls the original outside the guard, and the note on the instance inside it."""
-    spent = guard.spent
+    spent, turns = guard.spent, itertools.count(1)  # in C: threads can share it
     spent.setdefault(where, 0.0)
 
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         def seam(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
             if patch.is_live and args:
-                began = perf_counter()
                 try:
-                    note(args[0])
+                    if next(turns) % _TIMED_EACH:
+                        note(args[0])
+                    else:  # here and not in a function, which would be one more frame
+                        began = perf_counter()
+                        note(args[0])
+                        spent[where] += _TIMED_EACH * (perf_counter() - began)
                 except Exception:
                     guard.failed(where)
-                spent[where] += perf_counter() - began
             return result
 
         return seam

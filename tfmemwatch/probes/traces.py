@@ -20,6 +20,7 @@ from ..patch import Patch
 from ..reasons import Account, History, Reasons, instead, why
 from .scene import Probe, Scene
 
+_OWNER, _DATASET = "owner", "dataset"  # what a file of TensorFlow's stands for on the stack of a trace
 _OWNERS = ("polymorphic_function.py", "def_function.py")
 _LIFTED = "initialize_variables"  # what TensorFlow itself traces when a tf.function has made variables
 _ASKS = "_maybe_define_function"  # what looks for a trace that fits, and has one made where there is none
@@ -38,7 +39,7 @@ class _Begin(NamedTuple):
     owner: Any
     name: str
     seconds: float
-    resident: int  # not malloc's own count: that takes longer the more it has freed
+    resident: Optional[int]  # not malloc's own count: that takes longer the more it has freed
     history: Optional[History]
     trace: Optional[Trace]  # what it is for
 
@@ -61,6 +62,8 @@ class Traces(Probe):
         self._graphs: Deque[Tuple[Any, str]] = deque(maxlen=200)  # weak references to those to be looked at
         self._baked: Dict[Site, Frozen] = {}
         self._exceeding: Deque[_Begin] = deque(maxlen=100)
+        self._roles: Dict[str, str] = {}  # by file, of TensorFlow and of libraries
+        guard.spent.setdefault("traces", 0.0)
 
     def install(self) -> None:
         self._detectors = tfapi.find("tracing_detectors").value if tfapi.has("tracing_detectors") else None
@@ -139,60 +142,87 @@ class Traces(Probe):
                 return None
             if args and args[0] == _LIFTED:
                 return None
-            at, stack, owner, of_dataset, asking = self._caller(sys._getframe(1))
+            began = time.perf_counter()
+            user, owner, of_dataset, asking = self._caller(sys._getframe(1))
+            rank = self.scene.rank
+            at = site.of_frame(user) if user is not None and rank > 1 else UNKNOWN
+            stack = site.stack(user) if user is not None and rank > 2 else ()
             name = str(args[0] if args else kwargs.get("name", ""))
-            kind = "dataset_graph" if of_dataset else "function_graph"
-            history = self._history(owner)
-            trace = None
-            if asking is not None and history is not None:
+            history = trace = None
+            if not of_dataset:  # such a function is traced once, and nobody can write another signature for it
+                history = self._history(owner)
+            if asking is not None and history is not None and rank > 1:
                 trace = arguments.signature(asking.f_locals, history.function.parameters, self.scene.settings.values)
-            resident = self.scene.process.resident_bytes() or 0
-            return _Begin(kind, at, stack, owner, name, time.perf_counter(), resident, history, trace)
+            resident = None if of_dataset else self.scene.process.resident_bytes()
+            kind = "dataset_graph" if of_dataset else "function_graph"
+            now = time.perf_counter()
+            guard.spent["traces"] += now - began
+            return _Begin(kind, at, stack, owner, name, now, resident, history, trace)
         except Exception:
             guard.failed("traces")
             return None
 
-    def _caller(self, frame: FrameType) -> Tuple[Site, Tuple[Site, ...], Any, bool, Optional[FrameType]]:
-        """The user's line, the tf.function that is traced, whether it is one of a dataset, and what asks for it."""
+    def _caller(self, frame: Optional[FrameType]) -> Tuple[Optional[FrameType], Any, bool, Optional[FrameType]]:
+        """The user's frame, the tf.function that is traced, whether it is one of a dataset, and what asks for it."""
         owner, of_dataset, asking = None, False, None
-        user = site.user_frame(frame)
-        at: Optional[FrameType] = frame
-        while at is not None and at is not user:
-            file = at.f_code.co_filename
-            if asking is None and at.f_code.co_name == _ASKS:
-                asking = at
-            if owner is None and file.endswith(_OWNERS):
-                owner = at.f_locals.get("self")
-            of_dataset = of_dataset or file.endswith(_DATASETS)
-            at = at.f_back
-        if user is None or self.scene.rank < 2:
-            return UNKNOWN, (), owner, of_dataset, None
-        return site.of_frame(user), (site.stack(user) if self.scene.rank > 2 else ()), owner, of_dataset, asking
+        library: Any = None
+        classes, roles = site.classes, self._roles
+        left = site.DEEPEST
+        while frame is not None and left:
+            code = frame.f_code
+            file = code.co_filename
+            kind = classes.get(file, -1)
+            if kind < 0:
+                kind = site.class_of(file)
+            if kind in site.THEIRS:
+                return frame, owner, of_dataset, asking
+            if kind != site.SKIP and library is None:
+                library = (frame, owner, of_dataset, asking)
+            role = roles.get(file)
+            if role is None:
+                role = roles[file] = _role(file)
+            if role is _OWNER:
+                if owner is None:
+                    owner = frame.f_locals.get("self")
+            elif role is _DATASET:
+                of_dataset = True
+            if asking is None and code.co_name == _ASKS:
+                asking = frame
+            frame = frame.f_back
+            left -= 1
+        return library or (None, owner, of_dataset, asking)
 
     def _end(self, begin: _Begin, graph: Any) -> None:
-        seconds = time.perf_counter() - begin.seconds
-        grown = max(0, (self.scene.process.resident_bytes() or 0) - begin.resident)
+        ended = time.perf_counter()
+        seconds = ended - begin.seconds
+        grown = 0
+        if begin.resident is not None:
+            grown = max(0, (self.scene.process.resident_bytes() or 0) - begin.resident)
         ledger = self.scene.ledger
-        again = 0
-        if begin.history is not None:
-            again = begin.history.count
-            begin.history.count += 1
+        history, again = begin.history, 0
+        if history is not None:
+            again = history.count
+            history.count += 1
         firsts = 2 if getattr(begin.owner, "_created_variables", None) else 1  # its first call traces it twice
         kind = "retrace" if again >= firsts else "trace"
         ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
-        if begin.history is not None and again == 0:
-            function = begin.history.function
-            self._graphs.append((weakref.ref(graph), function.name or begin.name))
-            if function.target is not None:
-                begin.history.state = state_of(Source(function.target, function.instance or nothing))
-        if begin.history is not None and begin.trace is not None:
-            self.reasons.traced(begin.history, begin.site, begin.name, begin.trace, kind == "trace")
+        if again == 0:
+            name = begin.name
+            if history is not None:
+                function = history.function
+                name = function.name or name
+                if function.target is not None:
+                    history.state = state_of(Source(function.target, function.instance or nothing))
+            self._graphs.append((weakref.ref(graph), name))
+            if begin.owner is not None:
+                ledger.born("function", begin.site, begin.owner, None, begin.name)
+        if history is not None and begin.trace is not None:
+            self.reasons.traced(history, begin.site, begin.name, begin.trace, kind == "trace")
         calls = tfapi.calls_since_trace(self._detectors, begin.owner)
         if calls:
             ledger.happened("call", begin.site, calls)
-        if again == 0 and begin.owner is not None:
-            ledger.born("function", begin.site, begin.owner, note=begin.name)
-        ledger.born(begin.kind, begin.site, graph, note=begin.name, stack=begin.stack)
+        ledger.born(begin.kind, begin.site, graph, None, begin.name, begin.stack)
+        guard.spent["traces"] += time.perf_counter() - ended
 
     def _over_budget(self, begin: _Begin) -> str:
         """What to raise, where a function has been traced more often than it may be, and that is to be raised."""
@@ -233,6 +263,12 @@ class Traces(Probe):
         if history is None:
             history = self._traces[owner] = History(tfapi.traced(owner))
         return history
+
+
+def _role(file: str) -> str:
+    if file.endswith(_OWNERS):
+        return _OWNER
+    return _DATASET if file.endswith(_DATASETS) else ""
 
 
 def _explained(finding: Finding, account: Account) -> Finding:

@@ -34,7 +34,7 @@ class Variables(Probe):
         self._names = set()
 
     def _made(self, variable: Any) -> None:
-        if isinstance(variable, self._unread):
+        if type(variable) is self._unread:
             return
         name = variable._handle_name
         if "/replica_" in name:  # the copies of a distributed variable are counted as the one that was asked for
@@ -42,8 +42,8 @@ class Variables(Probe):
         if variable._in_graph_mode:
             self.scene.born("graph_variable", variable, _size)
             return
-        self.scene.born("variable", variable, _size, makes=True)
-        if self._names_cost:
+        self.scene.born("variable", variable, _size, "", False, True)
+        if self._names_cost and hash(name) not in self._names:
             self._named(name)
 
     def _made_ref(self, variable: Any) -> None:
@@ -51,11 +51,9 @@ class Variables(Probe):
 
     def _named(self, name: str) -> None:
         """Each variable name that was never seen before leaves a kernel in the eager context."""
-        key = hash(name)
-        if key in self._names or len(self._names) >= _MOST_NAMES:
-            return
-        self._names.add(key)
-        self.scene.happened("name")
+        if len(self._names) < _MOST_NAMES:
+            self._names.add(hash(name))
+            self.scene.happened("name")
 
 
 def _constructors() -> Tuple[str, ...]:
