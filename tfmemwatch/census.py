@@ -12,7 +12,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 from weakref import ReferenceType as WeakReference
 
-from .site import PROJECT, classify, file_of, is_project
+from .site import PROJECT, classify, is_users
 
 _LEAST_LENGTH = 3
 _MOST_REFERRERS = 200
@@ -109,7 +109,7 @@ def plain_dicts() -> List[Any]:
     instances of the user's own classes.
     """
     owners = everything({dict})
-    mine = {kind for kind in types_alive() if _is_projects(kind)}
+    mine = {kind for kind in types_alive() if is_users(kind.__module__)}
     values = chain(
         chain.from_iterable(map(dict.values, owners)),
         chain.from_iterable(map(gc.get_referents, everything(mine))),
@@ -119,11 +119,6 @@ def plain_dicts() -> List[Any]:
         dicts = list(compress(things, map({dict}.__contains__, map(type, types))))
     unknown = compress(dicts, map(not_, map(gc.is_tracked, dicts)))
     return list({id(one): one for one in unknown}.values())
-
-
-def _is_projects(kind: type) -> bool:
-    file = file_of(sys.modules.get(str(kind.__module__)))
-    return file != "" and is_project(file)
 
 
 def types_alive() -> Set[type]:
@@ -391,20 +386,12 @@ def holder_of(container: Any, above: Optional[Above] = None, depth: int = 0) -> 
     in_library = None
     for referrer in above.of(container):
         found = _named_by(referrer, container, bound, above, depth)
-        if found is not None and (depth or found.line is not None or is_projects(found.module)):
+        if found is not None and (depth or found.line is not None or is_users(found.module, True)):
             return found
         in_library = in_library or found
     if depth:
         return in_library or _in_frames(container) or _in_collection(container, above, depth)
     return _in_frames(container) or _in_collection(container, above, depth) or in_library or in_defaults(container)
-
-
-def is_projects(module: str) -> bool:
-    """Whether a module is the user's own; one that is not known may be."""
-    if module not in sys.modules or module == "__main__":
-        return True
-    file = file_of(sys.modules.get(module))
-    return file != "" and is_project(file)
 
 
 def _in_collection(container: Any, above: Above, depth: int) -> Optional[Holder]:
@@ -462,10 +449,10 @@ def _attribute(owner: Any, name: str, bound: Optional[int], above: Above, depth:
     kind = type(owner)
     owners = tuple(base.__name__ for base in kind.__mro__)
     holder = Holder((name,), "%s.%s" % (kind.__name__, name), kind.__module__, bound, None, owners)
-    if is_projects(kind.__module__) or depth >= _MOST_STEPS:
+    if is_users(kind.__module__, True) or depth >= _MOST_STEPS:
         return holder
     outer = holder_of(owner, above, depth + 1)
-    if outer is None or not is_projects(outer.module):
+    if outer is None or not is_users(outer.module, True):
         return holder
     return outer._replace(path="%s (%s.%s)" % (outer.path, kind.__name__, name), bound=bound, is_within=True)
 

@@ -13,13 +13,12 @@ from .casebook import Casebook
 from .growth import Rule
 from .inquiry import Inquiry, Keeper, Pace
 from .judge import Draft, Judge
-from .model import Finding, Key, Site, Tally
+from .model import STILL_STARTING, Finding, Key, Site, Tally
 
 if TYPE_CHECKING:
     from .monitor import Watch
 
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
-_STILL_STARTING = 20  # modules imported between two looks
 _PROCESS = Site("", 0, "the process")
 _KEPT = (
     "function_library",
@@ -93,7 +92,7 @@ class Examiner:
             news = True
         if watch.config.evidence:
             memory = watch.memory()
-            if len(sys.modules) - self._modules >= _STILL_STARTING:
+            if len(sys.modules) - self._modules >= STILL_STARTING:
                 self._balance = Balance(self._samples_per_day)
             self._modules = len(sys.modules)
             if not self._inquiry.is_open:  # what it holds while it looks would be taken for the program's
@@ -104,7 +103,7 @@ class Examiner:
                         memory = watch.memory()
                     self._balance.confirm(memory.held_bytes)
                     news = True
-            unexplained = not judge.anything_rises() and not watch.is_near_limit
+            unexplained = not judge.anything_rises() and watch.may_take_evidence()
             news = self._inquiry.look(memory, unexplained, now, watch.memory) or news
         return news
 

@@ -13,7 +13,7 @@ from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, Modu
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .model import count_of
-from .site import FRAMEWORKS, PROJECT, classify, file_of, is_project
+from .site import FRAMEWORKS, PROJECT, classify, is_users
 
 _MOST_SEEN = 60000  # things of one search
 _MOST_CHILDREN = 400  # of one collection that are looked into; all are compared with what is looked for
@@ -91,7 +91,7 @@ class _Search:
         if isinstance(module, str) and module.startswith("tfmemwatch"):
             return False
         if kind is type:  # classes lead everywhere; those of the program hold what they were given
-            return _is_projects(getattr(thing, "__module__", ""))
+            return is_users(getattr(thing, "__module__", ""))
         return kind is not dict or not ("__builtins__" in thing and "__name__" in thing)
 
     def _way(self, thing: Any) -> List[Any]:
@@ -114,11 +114,6 @@ def _referents(thing: Any) -> List[Any]:
     return gc.get_referents(thing)
 
 
-def _is_projects(module: Any) -> bool:
-    file = file_of(sys.modules.get(module)) if isinstance(module, str) else ""
-    return bool(file) and is_project(file)
-
-
 # -- where a search begins
 
 
@@ -133,8 +128,7 @@ def roots() -> Iterator[Iterator[_Root]]:
         if name.split(".")[0] == "tfmemwatch" or names is None or id(names) in seen:
             continue
         seen.add(id(names))
-        file = file_of(module)
-        if name == "__main__" or (file and is_project(file)):
+        if is_users(name):
             mine.append((name, names))
         else:
             (frameworks if name.split(".")[0] in FRAMEWORKS else libraries).append((name, names))

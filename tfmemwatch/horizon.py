@@ -7,9 +7,9 @@ from typing import List, Optional
 from .forecast import Outlook, Trend, outlook
 from .limit import Limit, Limits
 from .memory import Memory
+from .model import STILL_STARTING
 
 _LEAST_SECONDS = 120.0  # of looking before a time is told: however often one looks, a start-up is no rate
-_STILL_STARTING = 20  # modules imported between two looks
 
 
 class Horizon:
@@ -36,7 +36,7 @@ class Horizon:
         self._now = seconds
         if self._began is None:
             self._began = seconds
-        if modules - self._modules >= _STILL_STARTING:
+        if modules - self._modules >= STILL_STARTING:
             self._own.forget()
             self._around.forget()
             self._began = seconds

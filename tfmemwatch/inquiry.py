@@ -11,7 +11,7 @@ from .advice import advice
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import UNKNOWN, Finding, Site
 from .operations import Operation, Operations
-from .site import FRAMEWORKS, file_of
+from .site import FRAMEWORKS, file_of, is_users
 
 # The first suspicion, on two scales: looks that make one floor, floors that are compared, and how many must rise. What
 # allocates and frees much between two looks rises on the coarse one only.
@@ -500,7 +500,7 @@ def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]
             ))  # fmt: skip
             if lines:
                 return lines[0].site
-    if census.is_projects(holder.module) or _is_framework(holder.module):
+    if is_users(holder.module, True) or _is_framework(holder.module):
         return None
     calls = source.using(holder.module.split(".")[0], files)  # a collection inside a library: who calls that library?
     calls.sort(key=lambda site: (site.file, site.function) not in functions)

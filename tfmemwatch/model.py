@@ -24,6 +24,7 @@ class Site(NamedTuple):
 
 UNKNOWN = Site("", 0, "<unknown line>")
 OTHER = Site("", 0, "<other lines>")  # what no longer fits into a bounded table
+STILL_STARTING = 20  # modules imported between two looks, by which a program has not yet begun its work
 
 
 class Key(NamedTuple):

@@ -331,15 +331,14 @@ class Watch:
                 guard.failed("emptying the " + name)
         return given
 
-    @property
-    def is_near_limit(self) -> bool:
-        """Whether so little memory is left that taking evidence, which takes some, is refused."""
+    def may_take_evidence(self) -> bool:
+        """Not where so little memory is left that an inquiry, which takes some, could be the end; the log says so."""
         limit = next(iter(self.horizon.limits), None)
         is_near = limit is not None and limit.left_bytes < max(_EVIDENCE_BYTES, 0.03 * limit.bytes)
         if is_near and not self._refused:
             guard.logger.info("memory is near its limit (%s): no evidence is taken until there is more", limit)
         self._refused = is_near
-        return is_near
+        return not is_near
 
     def outlook(self) -> Optional[Outlook]:
         """When the nearest limit is reached; None while memory does not go on to grow."""

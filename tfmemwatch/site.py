@@ -217,6 +217,17 @@ def file_of(module: Any) -> str:
     return file if isinstance(file, str) else ""
 
 
+def is_users(module: Any, if_unknown: bool = False) -> bool:
+    """Whether a module is the user's own, by its name."""
+    if module == "__main__":
+        return True
+    found = sys.modules.get(module) if isinstance(module, str) else None
+    if found is None:
+        return if_unknown
+    file = file_of(found)
+    return file != "" and is_project(file)
+
+
 def is_project(file: str) -> bool:
     """Whether a file is the user's own."""
     kind = classes.get(file, -1)
