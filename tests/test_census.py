@@ -256,3 +256,35 @@ def test_a_tuple_under_construction_is_never_held():
         for thread in threads:
             thread.join()
     assert broken == []
+
+
+class Guarded:
+    """As TensorFlow wraps what must not be forgotten: whoever asks it for anything has used it."""
+
+    asked = False
+
+    def __init__(self, inner):
+        object.__setattr__(self, "hidden", inner)
+
+    def __getattribute__(self, name):
+        type(self).asked = True
+        return getattr(object.__getattribute__(self, "hidden"), name)
+
+
+Guarded.__module__ = "tensorflow.python.util.tf_should_use"
+
+
+def test_the_name_is_found_through_wrappers_of_tensorflows_which_do_not_notice():
+    """`state["array"] = array.write(…)`: what it returns hides the array behind a wrapper that notices."""
+    Guarded.asked = False
+    inner = Holder(rows=[[1], [2], [3]])
+    type(inner).__module__, old = "tensorflow.python.ops.tensor_array_ops", type(inner).__module__
+    try:
+        module = types.ModuleType("program")
+        module.__dict__.update(__builtins__={}, state={"array": Guarded(inner)})
+        del inner
+        holder = census.holder_of(object.__getattribute__(module.state["array"], "hidden").rows)
+    finally:
+        Holder.__module__ = old
+    assert (holder.names[0], holder.is_within) == ("array", True)
+    assert not Guarded.asked

@@ -11,6 +11,7 @@ import weakref
 from typing import Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Optional, Tuple
 
 from .signatures import Node, Shape, Signature
+from .site import NO_ATTRIBUTES, attributes_of
 
 _MOST_NODES = 256  # of one trace; what comes after them is not told apart
 _MOST_SHOWN = 80  # characters of a value
@@ -225,11 +226,8 @@ def _shown(value: Any) -> str:
 
 def _content(thing: Any) -> Hashable:
     """The attributes of an object, where all are values of Python's own types; asks no code of its own."""
-    try:
-        attributes = object.__getattribute__(thing, "__dict__")
-    except AttributeError:
-        return None
-    if type(attributes) is not dict or len(attributes) > _MOST_ATTRIBUTES:
+    attributes = attributes_of(thing)
+    if attributes is NO_ATTRIBUTES or len(attributes) > _MOST_ATTRIBUTES:
         return None
     values = list(attributes.items())
     if not all(type(name) is str and type(value) in _HASHED for name, value in values):

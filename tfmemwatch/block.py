@@ -8,6 +8,7 @@ import inspect
 import time
 from typing import Any, Callable, Dict, List, Optional
 
+from . import guard
 from .account import Account
 from .errors import LeakFound
 from .examiner import Examiner
@@ -68,6 +69,15 @@ class Block:
     def __exit__(self, *error: Any) -> None:
         watch = self._running()
         self._seconds = time.monotonic() - self._began
+        try:
+            self._end(watch)
+        except Exception:
+            guard.failed("block: end")
+        finally:
+            if self._is_own:
+                watch.stop()
+
+    def _end(self, watch: Watch) -> None:
         if self.steps:
             watch.tell(self._examiner.sum_up(ending=True))
         self._examiner.stop()
@@ -76,8 +86,6 @@ class Block:
         self._after = watch.read()
         self._after_memory = watch.memory()
         self._account_after = self._account(self._after)
-        if self._is_own:
-            watch.stop()
 
     async def __aenter__(self) -> Block:
         return self.__enter__()
@@ -113,8 +121,11 @@ class Block:
         self.steps += 1
         if not watch.scene.rank:
             return
-        watch.tell(self._examiner.look(self.steps))
-        watch.tell(watch.news())
+        try:
+            watch.tell(self._examiner.look(self.steps))
+            watch.tell(watch.news())
+        except Exception:
+            guard.failed("block: step")
 
     def _running(self) -> Watch:
         if self._watch is None:

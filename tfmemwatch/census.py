@@ -12,7 +12,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 from weakref import ReferenceType as WeakReference
 
-from .site import PROJECT, classify, is_users
+from .site import PROJECT, attributes_of, classify, is_framework, is_users
 
 _LEAST_LENGTH = 3
 _MOST_REFERRERS = 200
@@ -368,9 +368,9 @@ def _is_namespace(owner: Any, above: Above) -> bool:
 
 
 def _is_dict_of(thing: Any, attributes: Dict[Any, Any]) -> bool:
-    if isinstance(thing, type):
+    if issubclass(type(thing), type):
         return bool(attributes) and thing.__dict__.get(next(iter(attributes)), thing) is next(iter(attributes.values()))
-    return getattr(thing, "__dict__", None) is attributes
+    return attributes_of(thing) is attributes
 
 
 _MOST_STEPS = 4  # up from a collection to a name
@@ -382,7 +382,7 @@ def holder_of(container: Any, above: Optional[Above] = None, depth: int = 0) -> 
     A name of the program's own is better than one inside a library: `Pipe.q` says more than `Queue.queue`.
     """
     above = above or Above()
-    bound = container.maxlen if isinstance(container, deque) else None
+    bound = container.maxlen if issubclass(type(container), deque) else None
     in_library = None
     for referrer in above.of(container):
         found = _named_by(referrer, container, bound, above, depth)
@@ -431,17 +431,18 @@ def _named_by(
     kind = type(referrer)
     if kind is dict:
         return _in_dict(referrer, container, bound, above, depth)
-    if hasattr(referrer, "cache_info") and hasattr(referrer, "__wrapped__"):
-        return _in_lru(referrer)
-    if isinstance(referrer, (FrameType, ModuleType)) or _is_own(referrer):
+    if hasattr(kind, "cache_info") or "cache_info" in attributes_of(referrer):  # TensorFlow has objects that notice
+        return _in_lru(referrer)  # when they are asked for an attribute
+    if issubclass(kind, (FrameType, ModuleType)) or _is_own(referrer):
         return None
     if kind.__name__ == "cell":
         return _in_closure(referrer, bound)
-    attributes = getattr(referrer, "__dict__", None)
-    if isinstance(attributes, dict) and kind not in (list, tuple, type):
-        for name, value in list(attributes.items()):
+    if kind not in (list, tuple, type):
+        for name, value in list(attributes_of(referrer).items()):
             if value is container:
                 return _attribute(referrer, name, bound, above, depth)
+        if is_framework(kind.__module__) and kind not in _KINDS:  # TensorFlow has wrappers that hide what they hold
+            return _attribute(referrer, "…", bound, above, depth)
     return None
 
 
@@ -454,7 +455,8 @@ def _attribute(owner: Any, name: str, bound: Optional[int], above: Above, depth:
     outer = holder_of(owner, above, depth + 1)
     if outer is None or not is_users(outer.module, True):
         return holder
-    return outer._replace(path="%s (%s.%s)" % (outer.path, kind.__name__, name), bound=bound, is_within=True)
+    first = outer.path.split(" (")[0] if outer.is_within else outer.path  # what lies in between is nobody's affair
+    return outer._replace(path="%s (%s.%s)" % (first, kind.__name__, name), bound=bound, is_within=True)
 
 
 def _in_lru(wrapper: Any) -> Holder:

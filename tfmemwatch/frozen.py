@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import Any, Callable, Dict, Hashable, List, NamedTuple, Optional, Set, Tuple
 
 from .model import Site, size_of
+from .site import attributes_of
 
 _MOST_NAMES = 32
 _PLAIN = frozenset((bool, int, float, str, bytes, type(None)))
@@ -40,7 +41,7 @@ def state_of(source: Source) -> State:
     for name in names:
         if name in function.__globals__:
             _take(found, name, function.__globals__[name])
-    attributes = _attributes(source.instance())
+    attributes = attributes_of(source.instance())
     for name in names:
         if name in attributes:
             _take(found, "self." + name, attributes[name])
@@ -50,14 +51,6 @@ def state_of(source: Source) -> State:
 def _take(found: Dict[str, Hashable], name: str, value: Any) -> None:
     if type(value) in _PLAIN and len(found) < _MOST_NAMES:
         found[name] = (type(value).__name__, hash(value))
-
-
-def _attributes(instance: Any) -> Dict[str, Any]:
-    try:
-        attributes = object.__getattribute__(instance, "__dict__")
-    except AttributeError:
-        return {}
-    return attributes if type(attributes) is dict else {}
 
 
 class Frozen(NamedTuple):

@@ -13,7 +13,7 @@ from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, Modu
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .model import count_of
-from .site import FRAMEWORKS, PROJECT, classify, is_users
+from .site import PROJECT, attributes_of, classify, is_framework, is_users
 
 _MOST_SEEN = 60000  # things of one search
 _MOST_CHILDREN = 400  # of one collection that are looked into; all are compared with what is looked for
@@ -124,25 +124,17 @@ def roots() -> Iterator[Iterator[_Root]]:
     frameworks: List[_Module] = []
     seen = set()
     for name, module in list(sys.modules.items()):
-        names = _names_of(module)
-        if name.split(".")[0] == "tfmemwatch" or names is None or id(names) in seen:
+        names = attributes_of(module)
+        if name.split(".")[0] == "tfmemwatch" or not names or id(names) in seen:
             continue
         seen.add(id(names))
         if is_users(name):
             mine.append((name, names))
         else:
-            (frameworks if name.split(".")[0] in FRAMEWORKS else libraries).append((name, names))
+            (frameworks if is_framework(name) else libraries).append((name, names))
     yield chain(_globals(mine), _locals())
     yield _globals(libraries)
     yield _globals(frameworks)
-
-
-def _names_of(module: Any) -> Optional[Dict[str, Any]]:
-    try:
-        names = object.__getattribute__(module, "__dict__")
-    except AttributeError:
-        return None
-    return names if type(names) is dict else None
 
 
 def _globals(modules: List[_Module]) -> Iterator[_Root]:
@@ -233,15 +225,12 @@ def _is_inner(owner: Any, thing: Any) -> bool:
     """Whether a dict is where an object keeps its attributes."""
     if isinstance(owner, type):
         return True
-    try:
-        return object.__getattribute__(owner, "__dict__") is thing
-    except AttributeError:
-        return False
+    return attributes_of(owner) is thing
 
 
 def _is_folded(thing: Any) -> bool:
     """Whether a step is TensorFlow's own affair."""
-    return str(getattr(type(thing), "__module__", "")).split(".")[0] in FRAMEWORKS
+    return is_framework(getattr(type(thing), "__module__", ""))
 
 
 def _step(owner: Any, thing: Any) -> Optional[str]:
@@ -287,10 +276,7 @@ def _step_in_function(owner: Any, thing: Any) -> Optional[str]:
 
 
 def _attribute(owner: Any, thing: Any) -> Optional[str]:
-    try:
-        attributes = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        attributes = {}
+    attributes = attributes_of(owner)
     if thing is attributes:
         return None
     for name, value in list(attributes.items()):

@@ -11,7 +11,7 @@ from .advice import advice
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import UNKNOWN, Finding, Site
 from .operations import Operation, Operations
-from .site import FRAMEWORKS, file_of, is_users
+from .site import file_of, is_framework, is_users
 
 # The first suspicion, on two scales: looks that make one floor, floors that are compared, and how many must rise. What
 # allocates and frees much between two looks rises on the coarse one only.
@@ -314,7 +314,7 @@ class Inquiry:
             if holder is None or holder.bound is not None:
                 continue
             site = line_for(holder, self._near()) or UNKNOWN
-            if site is UNKNOWN and _is_framework(holder.module):
+            if site is UNKNOWN and is_framework(holder.module):
                 continue
             if self._lasts == _LOOKS_FOR_OBJECTS and source.may_bound(holder.names, site.file, holder.owners):
                 self._lasts *= 2  # a collection from which things are taken out may well have a bound: look on
@@ -373,7 +373,7 @@ class Inquiry:
             collection = census.collection_of(tensors[-index], above, tensors)
             holder = census.holder_of(collection, above) if collection is not None else None
             site = line_for(holder, self._near()) if holder is not None and holder.bound is None else None
-            if holder is not None and site is not None and not _is_framework(holder.module):
+            if holder is not None and site is not None and not is_framework(holder.module):
                 return self._found("live_tensors", site, holder.path, more, grown, now, 0.8, holder.path)
         return False
 
@@ -500,7 +500,7 @@ def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]
             ))  # fmt: skip
             if lines:
                 return lines[0].site
-    if is_users(holder.module, True) or _is_framework(holder.module):
+    if is_users(holder.module, True) or is_framework(holder.module):
         return None
     calls = source.using(holder.module.split(".")[0], files)  # a collection inside a library: who calls that library?
     calls.sort(key=lambda site: (site.file, site.function) not in functions)
@@ -535,13 +535,9 @@ class Keeper:
         above = census.Above(things)
         for thing in things:
             holder = census.holder_of(thing, above)
-            if holder is None or holder.bound is not None or _is_framework(holder.module):
+            if holder is None or holder.bound is not None or is_framework(holder.module):
                 continue
             site = line_for(holder)
             if site is not None:
                 self.site, self.holder = site, holder.path
                 return
-
-
-def _is_framework(module: str) -> bool:
-    return module.split(".")[0] in FRAMEWORKS

@@ -210,11 +210,20 @@ def of_traceback(lines: Iterable[Tuple[str, int, str]]) -> Site:
 
 def file_of(module: Any) -> str:
     """The file of a module, read without `getattr`: TensorFlow has modules that load themselves when they are asked."""
-    try:
-        file = object.__getattribute__(module, "__dict__").get("__file__")
-    except AttributeError:
-        return ""
+    file = attributes_of(module).get("__file__")
     return file if isinstance(file, str) else ""
+
+
+NO_ATTRIBUTES: Dict[str, Any] = {}
+
+
+def attributes_of(thing: Any) -> Dict[str, Any]:
+    """Where an object keeps its attributes, asked past any code of its own; an empty dict where it has none."""
+    try:
+        attributes = object.__getattribute__(thing, "__dict__")
+    except (AttributeError, TypeError):  # a class is none of its business
+        return NO_ATTRIBUTES
+    return attributes if type(attributes) is dict else NO_ATTRIBUTES
 
 
 def is_users(module: Any, if_unknown: bool = False) -> bool:
@@ -223,9 +232,14 @@ def is_users(module: Any, if_unknown: bool = False) -> bool:
         return True
     found = sys.modules.get(module) if isinstance(module, str) else None
     if found is None:
-        return if_unknown
+        return if_unknown and not is_framework(module)
     file = file_of(found)
     return file != "" and is_project(file)
+
+
+def is_framework(module: Any) -> bool:
+    """Whether a module is TensorFlow's, Keras's or ours, by its name."""
+    return str(module).split(".")[0] in FRAMEWORKS
 
 
 def is_project(file: str) -> bool:
