@@ -6,7 +6,7 @@ import itertools
 import sys
 from time import perf_counter
 from types import CodeType, FrameType
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Hashable, List, Optional, Set, Tuple
 
 from .. import guard, site, tfapi
 from ..config import Config
@@ -55,7 +55,12 @@ class Runs:
                 if fetched is None:  # opened before anyone watched
                     fetched = known[id(args[0])] = {}
                 fetches: Any = args[1] if len(args) > 1 else kwargs.get("fetches")
-                key = tuple(map(id, fetches)) if type(fetches) in _LISTS else id(fetches)
+                kind = type(fetches)
+                key: Hashable = id(fetches)
+                if kind in _LISTS:
+                    key = tuple(map(id, fetches))
+                elif kind is str:
+                    key = fetches
                 if key not in fetched:
                     self.new_fetch(fetched, fetches)
             except Exception:
