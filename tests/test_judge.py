@@ -167,6 +167,26 @@ def test_garbage_that_waits_for_the_collector_is_not_told():
     assert judged(made("variable"), confirmed=False) == []
 
 
+def alive(kind, count):
+    """So many of a kind that live at one line."""
+    return {Key(kind, LOOP): Tally(Key(kind, LOOP), 1000, 1000 - int(count), 0, 0, 0.0, 0, "step", ())}
+
+
+@pytest.mark.parametrize(
+    "left, rises",
+    [(lambda step: 2, False), (lambda step: step // 2, True)],
+    ids=["garbage", "kept"],
+)
+def test_garbage_that_piles_up_explains_no_growth(left, rises):
+    """Iterators in cycles rise from one collection to the next, and each higher than the last: still only garbage."""
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(1, 200):
+        judge.look(alive("dataset_graph", left(step) + step), step)
+        if step % 50 == 0:
+            judge.settle(alive("dataset_graph", left(step)))
+            assert judge.anything_rises() is rises
+
+
 def test_what_was_there_at_the_beginning_is_not_counted_as_growth():
     """A program that holds a thousand variables already leaks none of them."""
     judge = Judge(COUNT_STEPS, "step")

@@ -46,6 +46,7 @@ class Examiner:
         self._per = per
         self._cases = Casebook()
         self._looks = 0
+        self._settles_at, self._settles_after = 0, 8
 
     @property
     def findings(self) -> List[Finding]:
@@ -105,7 +106,20 @@ class Examiner:
                     news = True
             unexplained = not judge.anything_rises() and watch.may_take_evidence()
             news = self._inquiry.look(memory, unexplained, now, watch.memory) or news
+            if self._inquiry.is_kept_back and self._looks >= self._settles_at:
+                self._settle(now)
         return news
+
+    def _settle(self, now: float) -> None:
+        """Counts that rise with memory are no explanation if a collection brings them down again, and it not."""
+        watch = self._watch
+        self._settles_after *= 2
+        self._settles_at = self._looks + self._settles_after
+        if watch.config.collect and watch.may_take_evidence():
+            gc.collect()
+            self._judge.settle(watch.read())
+            if not self._judge.anything_rises():
+                self._inquiry.begin(now, watch.memory)
 
     def _found(self, ending: bool) -> List[Draft]:
         """What the counts say; where they are silent, what the evidence says."""

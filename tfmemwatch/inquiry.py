@@ -141,6 +141,7 @@ class Inquiry:
         self._quiet = self._age = self._misses = 0
         self._doubted: Set[str] = set()  # what was seen once, and is believed when it is seen again
         self._looks = -1
+        self.is_kept_back = False  # memory rises, and an inquiry would begin if no count rose with it
         self._containers: List[_Container] = []
         self._rows: List[Operation] = []
         self.finding: Optional[Finding] = None
@@ -155,10 +156,13 @@ class Inquiry:
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._suspicion.forget()  # a program that still imports is still starting
+        self.is_kept_back = False
         if self._suspicion.rises(held):
             self._quiet = 0
-            if unexplained and self._wait <= 0 and not self._operations.is_open:
-                self._begin(now, read)
+            if self._wait <= 0 and not self._operations.is_open:
+                self.is_kept_back = not unexplained
+                if unexplained:
+                    self.begin(now, read)
         self._age += 1
         if self.finding is not None and self._quiet > 4 * _LOOKS_FOR_OBJECTS + self._age / 2:
             self.finding = None
@@ -177,7 +181,8 @@ class Inquiry:
         self._looks = -1
         self._suspicion.forget()
 
-    def _begin(self, now: float, read: Callable[[], Memory]) -> None:
+    def begin(self, now: float, read: Callable[[], Memory]) -> None:
+        """Begin to take evidence."""
         gc.collect()
         if self._ask is not None:
             self._ask()

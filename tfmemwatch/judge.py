@@ -11,6 +11,7 @@ from .trail import Trail
 
 _MOST_SERIES = 600
 _MOST_POINTS = 64
+_LITTLE = 0.1  # of what a count had climbed by
 
 # What is left behind: more of it means more memory. Everything else that is counted only explains.
 RETAINED: FrozenSet[str] = frozenset(
@@ -82,7 +83,8 @@ class Track:
     the calls are counted, a second series lets time bend, and the growth must be straight over the calls instead.
     """
 
-    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "high", "key", "points", "series", "trail")
+    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "floor", "high", "is_garbage", "key", "points",
+                 "series", "start", "trail")  # fmt: skip
 
     def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float) -> None:
         self.key = key
@@ -94,13 +96,18 @@ class Track:
             self.bendable = Series(rule._replace(straight=0.69, bent=0.8))  # n ~ √t has 0.67
         self.points: List[Tuple[float, float]] = []
         self.trail = Trail()
+        self.start = -1.0  # its first value, once there is one
         self.high = start
+        self.floor = -1.0  # what the last collection has left; none yet
+        self.is_garbage = False  # what it climbs by waits for the collector
         self.climbs = self.died = 0
         self.first_at = self.climbed_at = now
 
     def look(self, value: float, now: float, clock: float) -> bool:
         """Take one value; True when its series has something new to say."""
         self.trail.add(value)
+        if self.start < 0:
+            self.start = value
         if value > self.high:
             self.high = value
             self.climbs += 1
@@ -137,6 +144,11 @@ class Track:
         for series in (self.series, self.bendable):
             if series is not None and series.verdict == "suspected":
                 series.confirm(value)
+
+    def settle(self, value: float) -> None:
+        """What a collection has left: no more than the one before, or next to nothing of all that it had climbed by."""
+        self.is_garbage = value <= max(self.floor, self.start + _LITTLE * (self.high - self.start))
+        self.floor = value
 
     def is_rising(self, now: float) -> bool:
         """Has climbed again and again, and lately."""
@@ -201,7 +213,16 @@ class Judge:
 
     def anything_rises(self) -> bool:
         """Whether some exact count climbs: what grows has a name already, or is about to."""
-        return any(track.series is not None and track.is_rising(self._now) for track in self._tracks.values())
+        return any(
+            track.series is not None and not track.is_garbage and track.is_rising(self._now)
+            for track in self._tracks.values()
+        )
+
+    def settle(self, tallies: Mapping[Key, Tally]) -> None:
+        """Take the counts right after a collection: what falls back each time explains nothing that stays."""
+        after = dict(_values(tallies))
+        for track in self._tracks.values():
+            track.settle(after.get(track.key, 0.0))
 
     def drafts(self, tallies: Mapping[Key, Tally]) -> List[Draft]:
         """The stories that the leaking counts tell, the deepest causes first."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
+from features import tensorflow_2
 from pairs import BOUNDABLE, HOLDERS, leak
 
 RESPONSES = {}
@@ -84,3 +85,29 @@ class Vocabulary:
 
     def cured(self, i):
         tf.gather(self.table, np.array([hash(word) % 100 for word in self.words(i)]))
+
+
+@leak("python_objects", BOUNDABLE, needs=(tensorflow_2,))
+class WeightsOfEachEpoch(tf.keras.callbacks.Callback):
+    """A callback that keeps the weights of each epoch, beside all the garbage that fit() leaves; cured by the best."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = tf.keras.Sequential([tf.keras.layers.Dense(64), tf.keras.layers.Dense(1)])
+        self.net.compile("sgd", "mse")
+        self.x, self.y = np.ones((4, 64), "float32"), np.ones((4, 1), "float32")
+        self.weights = []
+        self.best = None
+        self.keeps = False
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.best = [np.array(one) for one in self.net.get_weights()]
+        if self.keeps:
+            self.weights.append(self.best)  # CULPRIT
+
+    def leaky(self, i):
+        self.keeps = True
+        self.net.fit(self.x, self.y, epochs=1, verbose=0, callbacks=[self])
+
+    def cured(self, i):
+        self.net.fit(self.x, self.y, epochs=1, verbose=0, callbacks=[self])
