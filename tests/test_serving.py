@@ -1,8 +1,14 @@
 """The examples run as they stand, and what they are configured with is valid."""
 
+import collections
+import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -64,3 +70,68 @@ def test_the_provisioning_files_are_yaml(needs):
     yaml = needs("yaml")
     files = sorted((EXAMPLES / "grafana" / "provisioning").rglob("*.yml"))
     assert [yaml.safe_load(file.read_text())["apiVersion"] for file in files] == [1, 1]
+
+
+def ask_ray(port, number):
+    return json.loads(read(port, "/score/%d" % number))["worker"]
+
+
+def ask_bentoml(port, number):
+    said = json.dumps({"number": number}).encode()
+    asked = urllib.request.Request("http://127.0.0.1:%d/score" % port, said, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(asked, timeout=10) as answer:
+        return json.loads(answer.read().decode())["worker"]
+
+
+@pytest.mark.parametrize(
+    "part, ask, command",
+    [
+        ("ray", ask_ray, ["ray_server.py"]),
+        ("bentoml", ask_bentoml, ["-m", "bentoml", "serve", "bento_server:Server", "--port", "{port}"]),
+    ],
+    ids=["ray", "bentoml"],
+)
+def test_a_killed_replica_leaves_its_counts_and_nothing_alive(tmp_path, needs, part, ask, command):
+    """Of two that leak, under Ray Serve and BentoML: one exposition has both, and names the line."""
+    pytest.importorskip(part, reason="%s is in none of the matrix's environments: try it in one of your own" % part)
+    needs("tensorflow")
+    port, short = free_port(), tempfile.mkdtemp()  # Ray's sockets want a short name
+    metrics_port = free_port() if part == "ray" else port
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TREE), str(EXAMPLES)]), "LEAK": "1",
+               "TFMEMWATCH_SAMPLE_SECONDS": "0.04", "PORT": str(port), "METRICS_PORT": str(metrics_port),
+               "HOME": str(tmp_path), "RAY_TMPDIR": short, "RAY_USAGE_STATS_ENABLED": "0",
+               "BENTOML_DO_NOT_TRACK": "True"}  # fmt: skip
+    numbers, asked = iter(range(1, 10**6)), collections.Counter()
+
+    def leak_found():
+        for _ in range(20):
+            asked[ask(port, next(numbers))] += 1
+        return len(asked) == 2 and scrape(metrics_port).get('tfmemwatch_findings{kind="retrace"}', 0) >= 1
+
+    def all_counted():
+        """Each question was one trace, of the one replica or the other."""
+        shown = scrape(metrics_port)
+        return shown if counted(shown) == sum(asked.values()) else None
+
+    def counted(shown):
+        return shown.get("tfmemwatch_retraces_total", 0) + shown.get("tfmemwatch_traces_total", 0)
+
+    def residents(shown):
+        return {name: value for name, value in shown.items() if name.startswith("tfmemwatch_resident_bytes{")}
+
+    words = [sys.executable, *(word.format(port=port) for word in command)]
+    try:
+        with running(words, tmp_path / "log", cwd=str(EXAMPLES), env=environ):
+            asked[eventually(lambda: ask(port, 0))] += 1
+            eventually(leak_found)
+            before = eventually(all_counted)
+            assert len(residents(before)) == 2
+            assert [name for name in before if name.startswith("tfmemwatch_suspect_info{") and "model.py:" in name]
+            os.kill(min(asked, key=lambda pid: asked[pid]), signal.SIGKILL)
+            after = eventually(lambda: (lambda shown: len(residents(shown)) < 2 and shown)(scrape(metrics_port)))
+            assert counted(after) == counted(before)
+            assert after["tfmemwatch_live_traces"] < before["tfmemwatch_live_traces"]
+            again = eventually(lambda: (lambda shown: len(residents(shown)) == 2 and shown)(scrape(metrics_port)))
+            assert counted(again) >= counted(before)
+    finally:
+        shutil.rmtree(short, ignore_errors=True)
