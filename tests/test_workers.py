@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,24 @@ def test_what_only_earlier_workers_counted_stays_counted(folder, slot):
     assert together(folder) == {("tfmemwatch_retraces_total", ""): 3, ("tfmemwatch_compiles_total", ""): 1}
 
 
+def compiled(**counts):
+    """A counter's family, by line."""
+    return [Family(catalog.BY_NAME["tfmemwatch_compiles_total"], [((line,), count) for line, count in counts.items()])]
+
+
+def test_a_line_that_one_worker_no_longer_shows_falls_in_no_sum(folder, slot):
+    """It lost its name to one that grows faster, and the other workers still show theirs; back again, it counts on."""
+    one, two = slot(), slot()
+    two.write(compiled(a=1.0))
+    seen = []
+    for counts in ({"a": 10.0}, {"b": 5.0}, {"b": 5.0, "a": 2.0}, {"b": 6.0}, {"a": 1.0}):
+        one.write(compiled(**counts))
+        (shown,) = Together(folder).collect()
+        seen.append({sample.labels["site"]: sample.value for sample in shown.samples})
+    assert [now["a"] for now in seen] == [11, 11, 13, 13, 14]
+    assert [now.get("b") for now in seen] == [None, 5, 5, 6, 6]
+
+
 @pytest.mark.parametrize("what", ["*", "*.db"])
 def test_a_folder_that_is_emptied_is_filled_again(folder, slot, what):
     """Some programs wipe it when they start, in each of their workers."""
@@ -170,7 +189,8 @@ def test_what_earlier_workers_counted_has_a_bound(folder, slot, monkeypatch):
         worker.write([Family(metric, [(("train.py:%d f()" % (50 * turn + n),), 1.0) for n in range(50)])])
         worker._lock.give_back()
     (shown,) = Together(folder).collect()
-    assert len(shown.samples) <= (workers._MOST_CARRIED + 1) * 50
+    assert len(shown.samples) <= (workers._MOST_CARRIED + 1) * 50 + 1
+    assert sum(sample.value for sample in shown.samples) == 500  # the rest is `other`, and no sum falls
 
 
 def test_a_folder_that_is_not_there_is_an_error_and_nothing_is_installed(tmp_path, monkeypatch):
@@ -314,7 +334,7 @@ workers, worker_class, threads = 4, "gthread", 2
 
 
 def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, needs):
-    """Sums never fall, what was alive in the dead is gone, each worker is there once, and files are swept."""
+    """No counter falls in any scrape, what was alive in the dead is gone, each worker is there once, files swept."""
     needs("flask")
     needs("gunicorn")
     port = free_port()
@@ -330,6 +350,22 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
             with contextlib.suppress(OSError, http.client.HTTPException):  # of a worker that was killed
                 pids.add(int(read(port, "/score/%d" % n)))
 
+    seen, falls, scrapes = {}, [], []
+
+    def watch_counters():
+        """Scrape on and on, through deaths and sweeps: every answer is whole, and no counter is less than it was."""
+        while not stop.wait(0.05):
+            try:
+                now = counters(read(port))
+            except urllib.error.HTTPError as error:
+                falls.append(str(error))
+            except (OSError, http.client.HTTPException):  # who was to answer was killed
+                continue
+            else:
+                falls.extend((name, value, now.get(name)) for name, value in seen.items() if now.get(name, 0) < value)
+                seen.update(now)
+                scrapes.append(len(now))
+
     def settled(since):
         """Four workers have answered, and have all looked since then: what a kill takes along now is known."""
         if len(pids - killed) < 4:
@@ -341,6 +377,7 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
 
     eventually(lambda: read(port, "/score/0"))
     threads = [threading.Thread(target=load, args=(n,)) for n in (1, 2, 3)]
+    threads.append(threading.Thread(target=watch_counters))
     for thread in threads:
         thread.start()
     try:
@@ -354,11 +391,23 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
         for thread in threads:
             thread.join()
     print("before: %d series; after three kills: %d" % (len(before), len(after)), sorted(os.listdir(str(shared))))
+    print("%d scrapes, %d counters in the last" % (len(scrapes), scrapes[-1]))
+    assert falls == []
+    assert len(scrapes) > 20
     made = "tfmemwatch_variables_made_total"
     assert after[made] > before[made]
     assert before["tfmemwatch_live_variables"] == before[made]
     assert after["tfmemwatch_live_variables"] < after[made]
     assert len(list(shared.glob("*_tfmemwatch*.db"))) == 4 * 4
+
+
+def counters(text):
+    """Each counter of an exposition, by name and labels; which they are, the exposition itself says."""
+    names = set(re.findall(r"^# TYPE (\S+) counter$", text, re.MULTILINE))
+    series = (line.rsplit(" ", 1) for line in text.splitlines() if line[:1] != "#")
+    found = {name: float(value) for name, value in series if name.split("{")[0] in names}
+    assert found
+    return found
 
 
 RESIDENT = re.compile(r"tfmemwatch_resident_bytes\{")
