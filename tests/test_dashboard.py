@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from parts import program
-from servers import eventually, free_port, read, running
+from servers import PROMETHEUS_IS_READY, free_port, read, running
 from test_export import finding, sample, tally
 
 from tfmemwatch import catalog
@@ -112,8 +112,7 @@ def ask(tmp_path_factory):
     def asked(path, **query):
         return json.loads(read(port, "/api/v1/%s?%s" % (path, urllib.parse.urlencode(query, doseq=True))))["data"]
 
-    with running(command, folder / "log", cwd=str(folder)):
-        eventually(lambda: read(port, "/-/ready"))
+    with running(command, PROMETHEUS_IS_READY, cwd=str(folder)):
         asked.now = now - 120
         yield asked
 

@@ -20,14 +20,14 @@ EXAMPLES = TREE / "examples" / "serving"
 
 
 @pytest.mark.parametrize(
-    "parts, command",
+    "parts, command, ready",
     [
-        (["fastapi", "uvicorn"], ["-m", "uvicorn", "fastapi_server:app", "--port", "{port}", "--log-level", "warning"]),
-        (["flask", "gunicorn"], ["-m", "gunicorn", "-c", "gunicorn_conf.py", "flask_server:app"]),
+        (["fastapi", "uvicorn"], ["-m", "uvicorn", "fastapi_server:app", "--port", "{port}"], "running on"),
+        (["flask", "gunicorn"], ["-m", "gunicorn", "-c", "gunicorn_conf.py", "flask_server:app"], "listening at"),
     ],
     ids=["fastapi", "flask"],
 )
-def test_the_example_servers_name_their_leak(tmp_path, needs, parts, command):
+def test_the_example_servers_name_their_leak(tmp_path, needs, parts, command, ready):
     """Started by one command and asked some hundred times, /metrics tells the line, in a form that promtool likes."""
     for part in ["tensorflow", *parts]:
         needs(part)
@@ -43,8 +43,7 @@ def test_the_example_servers_name_their_leak(tmp_path, needs, parts, command):
         shown = scrape(port)
         return shown if shown.get('tfmemwatch_findings{kind="retrace"}', 0) >= 1 else None
 
-    with running(words, tmp_path / "log", cwd=str(EXAMPLES), env=environ):
-        eventually(lambda: read(port, "/score/0"))
+    with running(words, ready, cwd=str(EXAMPLES), env=environ):
         shown = eventually(leak_found)
         text = "".join(line + "\n" for line in read(port).splitlines() if "tfmemwatch" in line)
     lines = (EXAMPLES / "model.py").read_text().splitlines()
@@ -121,7 +120,7 @@ def test_a_killed_replica_leaves_its_counts_and_nothing_alive(tmp_path, needs, p
 
     words = [sys.executable, *(word.format(port=port) for word in command)]
     try:
-        with running(words, tmp_path / "log", cwd=str(EXAMPLES), env=environ):
+        with running(words, cwd=str(EXAMPLES), env=environ):
             asked[eventually(lambda: ask(port, 0))] += 1
             eventually(leak_found)
             before = eventually(all_counted)
