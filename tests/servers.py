@@ -45,6 +45,11 @@ class Program:
             self._more.wait_for(lambda: is_said() or self._is_over, LONGEST_SECONDS)
             assert is_said(), "it did not say %r" % words
 
+    def is_told(self, line):
+        """One line, on its standard input."""
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
     def end(self, at_once=False):
         """It is no more, and neither are its pipes; what it said is shown where the test fails."""
         self.process.kill() if at_once else self.process.terminate()
@@ -110,9 +115,14 @@ def read(port, path="/metrics"):
 
 
 def scrape(port):
+    """What /metrics shows."""
+    return values(read(port))
+
+
+def values(text):
     """Values by name; of several series the sum by name, and each by name and labels."""
     shown = {}
-    for line in read(port).splitlines():
+    for line in text.splitlines():
         if line[:1] != "#":
             series, value = line.rsplit(" ", 1)
             name = series.split("{")[0]
