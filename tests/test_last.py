@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from parts import program
+from parts import installed, program
 from servers import LISTENS, LONGEST_SECONDS, PROMETHEUS_IS_READY, free_port, listening, read, running
 
 import tfmemwatch
@@ -144,9 +144,9 @@ groups:
 """
 
 
-def test_of_two_hosts_the_one_that_leaks_is_named(tmp_path, needs):
+def test_of_two_hosts_the_one_that_leaks_is_named(tmp_path):
     """Two workers of a MultiWorkerMirroredStrategy, one real Prometheus, and a rule that says who it is."""
-    needs("tensorflow")
+    installed("tensorflow")
     prometheus = program("prometheus")
     (tmp_path / "train.py").write_text(TRAINING)
     ports, metrics = [free_port(), free_port()], [free_port(), free_port()]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from parts import program
+from parts import installed, program
 from servers import LISTENS, LONGEST_SECONDS, PROMETHEUS_IS_READY, free_port, listening, running
 
 from tfmemwatch import cli
@@ -178,9 +178,9 @@ sys.stdin.read()
 """
 
 
-def test_a_real_leak_reaches_a_real_pager(tmp_path, needs):
+def test_a_real_leak_reaches_a_real_pager(tmp_path):
     """From a process that leaks, over Prometheus and Alertmanager, to a webhook: with line and cure."""
-    needs("tensorflow")
+    installed("tensorflow")
     prometheus, alertmanager = program("prometheus"), program("prometheus-alertmanager", "alertmanager")
     leak_port, prometheus_port, manager_port = free_port(), free_port(), free_port()
     (tmp_path / "serve.py").write_text(LEAKS)

@@ -12,6 +12,7 @@ import urllib.error
 from pathlib import Path
 
 import pytest
+from parts import installed
 from servers import LONGEST_SECONDS, eventually, free_port, read, running, scrape, values
 
 import tfmemwatch
@@ -310,10 +311,9 @@ workers, worker_class, threads, graceful_timeout = 4, "gthread", 2, 1
 """
 
 
-def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, needs):
+def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve):
     """No counter falls in any scrape, what was alive in the dead is gone, each worker is there once, files swept."""
-    needs("flask")
-    needs("gunicorn")
+    installed("tensorflow", "flask", "gunicorn")
     port = free_port()
     command = ["-m", "gunicorn", "-c", "conf.py", "-b", "127.0.0.1:%d" % port, "app:app"]
     server, shared = serve(command, {"app.py": FLASK, "conf.py": GUNICORN}, TFMEMWATCH_EVIDENCE="0")
@@ -426,10 +426,9 @@ def scored(n: int):
 """
 
 
-def test_uvicorn_workers_are_added_up(serve, needs):
+def test_uvicorn_workers_are_added_up(serve):
     """With `--workers 2` and nothing but `install()`."""
-    needs("fastapi")
-    needs("uvicorn")
+    installed("tensorflow", "fastapi", "uvicorn")
     port = free_port()
     command = ["-m", "uvicorn", "app:app", "--workers", "2", "--port", str(port)]
     server, _ = serve(command, {"app.py": FASTAPI})
