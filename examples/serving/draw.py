@@ -247,7 +247,7 @@ def main():
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
     if asked.page:
-        return shoot(asked.prometheus, asked.picture, 1400, 1000)
+        return shoot(asked.prometheus, asked.picture, 1000, 1300)
     with tempfile.TemporaryDirectory() as folder:
         text, height = Picture(asked.prometheus, asked.minutes, asked.instance).html()
         page = Path(folder) / "board.html"
