@@ -1,5 +1,6 @@
 """Programs that a test needs: Prometheus, a server; what happens where they are absent."""
 
+import importlib.util
 import os
 import shutil
 
@@ -9,6 +10,13 @@ import pytest
 def absent(what):
     """Skip the test, which needs it; in CI nothing may be absent."""
     (pytest.fail if os.environ.get("CI") else pytest.skip)("%s is not here" % what)
+
+
+def installed(*modules):
+    """What a program that the test starts will import; the test itself is spared the seconds."""
+    for name in modules:
+        if importlib.util.find_spec(name) is None:
+            absent(name)
 
 
 def program(*names):

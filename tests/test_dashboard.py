@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import subprocess
 import time
 import urllib.parse
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from parts import program
-from servers import eventually, free_port, read, running
+from servers import PROMETHEUS_IS_READY, free_port, read, running
 from test_export import finding, sample, tally
 
 from tfmemwatch import catalog
@@ -112,9 +113,8 @@ def ask(tmp_path_factory):
     def asked(path, **query):
         return json.loads(read(port, "/api/v1/%s?%s" % (path, urllib.parse.urlencode(query, doseq=True))))["data"]
 
-    with running(command, folder / "log", cwd=str(folder)):
-        eventually(lambda: read(port, "/-/ready"))
-        asked.now = now - 120
+    with running(command, PROMETHEUS_IS_READY, cwd=str(folder)):
+        asked.now, asked.address = now - 120, "http://127.0.0.1:%d" % port
         yield asked
 
 
@@ -138,6 +138,17 @@ def test_every_variable_and_annotation_has_values(ask):
         assert ask("label/%s/values" % label, **{"match[]": selector})
     for annotation in BOARD["annotations"]["list"]:
         assert ask("query", query=filled_in(annotation["expr"]), time=ask.now)["result"]
+
+
+def test_the_drawing_has_every_panel_that_it_promises(ask):
+    """`examples/serving/draw.py` draws each of the first three rows from what Prometheus holds, and none is empty."""
+    drawn, _ = runpy.run_path(str(COMMITTED.parent.parent / "draw.py"))["Picture"](ask.address, 120, ".*").html()
+    rows = [panel["title"] for panel in BOARD["panels"] if panel["type"] == "row"]
+    promised = BOARD["panels"][: next(n for n, one in enumerate(BOARD["panels"]) if one["title"] == rows[3])]
+    titles = re.findall(r"<h2>(.*?)</h2>", drawn)
+    assert titles == [panel["title"] for panel in promised if panel["type"] != "row"]
+    assert "No data" not in drawn
+    assert drawn.count("<polyline") >= len(titles)
 
 
 # -- the rules of dashboard-linter

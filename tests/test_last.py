@@ -6,16 +6,16 @@ import os
 import subprocess
 import sys
 import threading
-import urllib.request
 from pathlib import Path
 
 import pytest
-from parts import program
-from servers import eventually, free_port, read, running
+from parts import installed, program
+from servers import LISTENS, LONGEST_SECONDS, PROMETHEUS_IS_READY, free_port, listening, read, running
 
 import tfmemwatch
 from tfmemwatch import catalog
 from tfmemwatch.errors import ConfigError
+from tfmemwatch.outputs.rules import rules
 from tfmemwatch.outputs.series import taskname
 
 TREE = Path(__file__).resolve().parent.parent
@@ -79,8 +79,7 @@ def test_where_nothing_can_be_left_is_an_error_and_nothing_is_installed(settings
 def test_a_job_pushes_its_last_values(tmp_path):
     """To a real Pushgateway, under its job and host; what is replaced is what it pushed before."""
     gateway, port = program("prometheus-pushgateway", "pushgateway"), free_port()
-    with running([gateway, "--web.listen-address=127.0.0.1:%d" % port], tmp_path / "log"):
-        eventually(lambda: read(port, "/-/ready"))
+    with running([gateway, "--web.listen-address=127.0.0.1:%d" % port], LISTENS):
         for _ in range(2):
             run("import tfmemwatch; tfmemwatch.install(pushgateway='http://127.0.0.1:%d', job='night/ly')" % port)
         shown = [line for line in read(port).splitlines() if line.startswith("tfmemwatch_build_info{")]
@@ -114,9 +113,9 @@ def test_a_task_of_a_cluster_has_its_type_and_index(setting, expected):
 
 
 TRAINING = """
-import json, sys, time
+import sys
 import tfmemwatch
-tfmemwatch.install(port=int(sys.argv[1]), sample_seconds=0.05)
+watch = tfmemwatch.install(port=int(sys.argv[1]), sample_seconds=3600)
 import tensorflow as tf
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 index = strategy.cluster_resolver.task_id
@@ -126,53 +125,62 @@ with strategy.scope():
 def step():
     strategy.run(lambda: total.assign_add(1.0, read_value=False))
 kept = []
-while True:
+for _ in range(200):
     step()
     if index == 1:
         kept.append(tf.Variable(1.0))
-    time.sleep(0.005)
+    watch.look()
+print("all steps are done", flush=True)
+sys.stdin.read()
+"""
+LEAKING = """
+groups:
+  - name: who
+    rules:
+      - alert: Leaking
+        expr: >
+          job:tfmemwatch_leaking_instance:topk1 * on (job, instance) group_left (task_type, task_index)
+          tfmemwatch_task_info
 """
 
 
-def test_of_two_hosts_the_one_that_leaks_is_named(tmp_path, needs):
+def test_of_two_hosts_the_one_that_leaks_is_named(tmp_path):
     """Two workers of a MultiWorkerMirroredStrategy, one real Prometheus, and a rule that says who it is."""
-    needs("tensorflow")
+    installed("tensorflow")
     prometheus = program("prometheus")
     (tmp_path / "train.py").write_text(TRAINING)
-    ports, metrics, prometheus_port = [free_port(), free_port()], [free_port(), free_port()], free_port()
-    (tmp_path / "rules.yml").write_text(tfmemwatch_rules(), encoding="utf-8")
-    (tmp_path / "prometheus.yml").write_text(json.dumps({
-        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": ["rules.yml"],
-        "scrape_configs": [{"job_name": "training", "static_configs": [
-            {"targets": ["127.0.0.1:%d" % port for port in metrics]}]}],
-    }))  # fmt: skip
+    ports, metrics = [free_port(), free_port()], [free_port(), free_port()]
+    (tmp_path / "rules.yml").write_text(rules(), encoding="utf-8")
+    (tmp_path / "leaking.yml").write_text(LEAKING)
 
     def worker(index):
         cluster = {"cluster": {"worker": ["127.0.0.1:%d" % port for port in ports]},
                    "task": {"type": "worker", "index": index}}  # fmt: skip
         return running(
-            [sys.executable, "train.py", str(metrics[index])], tmp_path / ("worker%d" % index), True, cwd=str(tmp_path),
+            [sys.executable, "train.py", str(metrics[index])], at_once=True, cwd=str(tmp_path),
             env={**os.environ, "PYTHONPATH": str(TREE), "TF_CONFIG": json.dumps(cluster)},
         )  # fmt: skip
 
-    def leaker():
-        asked = "job:tfmemwatch_leaking_instance:topk1 * on (job, instance) group_left (task_type, task_index) "
-        query = urllib.request.quote(asked + "tfmemwatch_task_info")
-        return json.loads(read(prometheus_port, "/api/v1/query?query=" + query))["data"]["result"]
-
     command = [prometheus, "--config.file=prometheus.yml", "--storage.tsdb.path=data",
-               "--web.listen-address=127.0.0.1:%d" % prometheus_port]  # fmt: skip
-    with worker(0), worker(1), running(command, tmp_path / "prometheus", cwd=str(tmp_path)):
-        (found,) = eventually(leaker)
-    assert (found["metric"]["task_type"], found["metric"]["task_index"]) == ("worker", "1")
-    assert found["metric"]["instance"] == "127.0.0.1:%d" % metrics[1]
-    assert found["metric"]["site"].startswith("train.py:")
-
-
-def tfmemwatch_rules():
-    from tfmemwatch.outputs.rules import rules
-
-    return rules().replace("rules:", "interval: 1s\n    rules:")
+               "--web.listen-address=127.0.0.1:%d" % free_port()]  # fmt: skip
+    with listening() as (pager_port, heard):
+        (tmp_path / "prometheus.yml").write_text(json.dumps({
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": ["rules.yml", "leaking.yml"],
+            "scrape_configs": [{"job_name": "training", "static_configs": [
+                {"targets": ["127.0.0.1:%d" % port for port in metrics]}]}],
+            "alerting": {"alertmanagers": [{"static_configs": [{"targets": ["127.0.0.1:%d" % pager_port]}]}]},
+        }))  # fmt: skip
+        with worker(0) as innocent, worker(1) as leaky, running(command, PROMETHEUS_IS_READY, cwd=str(tmp_path)):
+            innocent.hears("all steps are done")
+            leaky.hears("all steps are done")
+            names = {}
+            while names.get("alertname") != "Leaking":
+                (alert, *_) = heard.get(timeout=LONGEST_SECONDS)
+                names = alert["labels"]
+    assert (names["task_type"], names["task_index"]) == ("worker", "1")
+    assert names["instance"] == "127.0.0.1:%d" % metrics[1]
+    assert names["site"].startswith("train.py:")
 
 
 # -- OpenTelemetry

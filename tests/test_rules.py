@@ -1,16 +1,14 @@
 """The rules: an alert comes when it should, not otherwise, says what to do, and goes."""
 
-import http.server
 import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-from parts import program
-from servers import eventually, free_port, read, running
+from parts import installed, program
+from servers import LISTENS, LONGEST_SECONDS, PROMETHEUS_IS_READY, free_port, listening, running
 
 from tfmemwatch import cli
 from tfmemwatch.outputs.rules import ALERTS, rules
@@ -170,33 +168,21 @@ def test_the_worker_that_leaks_is_named_by_a_rule(tmp_path):
 # -- the whole way
 
 LEAKS = """
-import tfmemwatch, tensorflow as tf, time, sys
-tfmemwatch.install(port=int(sys.argv[1]), sample_seconds=0.05)
+import tfmemwatch, tensorflow as tf, sys
+watch = tfmemwatch.install(port=int(sys.argv[1]), sample_seconds=3600)
 kept = []
-while True:
+while not tfmemwatch.findings():
     kept.append(tf.Variable(tf.zeros(1000)))  # <- here
-    time.sleep(0.005)
+    watch.look()
+sys.stdin.read()
 """
 
 
-class Hook(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        self.server.heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])).decode()))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *args):
-        pass
-
-
-def test_a_real_leak_reaches_a_real_pager(tmp_path, needs):
+def test_a_real_leak_reaches_a_real_pager(tmp_path):
     """From a process that leaks, over Prometheus and Alertmanager, to a webhook: with line and cure."""
-    needs("tensorflow")
+    installed("tensorflow")
     prometheus, alertmanager = program("prometheus"), program("prometheus-alertmanager", "alertmanager")
     leak_port, prometheus_port, manager_port = free_port(), free_port(), free_port()
-    hook = http.server.HTTPServer(("127.0.0.1", 0), Hook)
-    hook.heard = []
-    threading.Thread(target=hook.serve_forever, daemon=True).start()
     (tmp_path / "serve.py").write_text(LEAKS)
     quick = rules().replace('for: "2m"', 'for: "1s"').replace("rules:", "interval: 1s\n    rules:")
     (tmp_path / "rules.yml").write_text(quick, encoding="utf-8")
@@ -206,41 +192,20 @@ def test_a_real_leak_reaches_a_real_pager(tmp_path, needs):
         "scrape_configs": [{"job_name": "serving", "static_configs": [{"targets": ["127.0.0.1:%d" % leak_port]}]}],
         "alerting": {"alertmanagers": [{"static_configs": [{"targets": ["127.0.0.1:%d" % manager_port]}]}]},
     }))  # fmt: skip
-    (tmp_path / "am.yml").write_text(json.dumps({
-        "route": {"receiver": "pager", "group_wait": "0s"},
-        "receivers": [
-            {"name": "pager", "webhook_configs": [{"url": "http://127.0.0.1:%d/" % hook.server_port}]}],
-    }))  # fmt: skip
-    environ = {**os.environ, "PYTHONPATH": str(TREE)}
-    try:
-        with running(
-            [sys.executable, "serve.py", str(leak_port)], tmp_path / "leak.log", cwd=str(tmp_path), env=environ
-        ), running(
-            [
-                alertmanager,
-                "--config.file=am.yml",
-                "--storage.path=am",
-                "--cluster.listen-address=",
-                "--web.listen-address=127.0.0.1:%d" % manager_port,
-            ],
-            tmp_path / "am.log",
-            cwd=str(tmp_path),
-        ), running(
-            [
-                prometheus,
-                "--config.file=prometheus.yml",
-                "--storage.tsdb.path=data",
-                "--web.listen-address=127.0.0.1:%d" % prometheus_port,
-            ],
-            tmp_path / "p.log",
-            cwd=str(tmp_path),
-        ):
-            eventually(lambda: read(leak_port))
-            (heard, *_) = eventually(lambda: hook.heard)
-    finally:
-        hook.shutdown()
-        hook.server_close()
-    (alert,) = heard["alerts"]
+    leaking = [sys.executable, "serve.py", str(leak_port)]
+    managing = [alertmanager, "--config.file=am.yml", "--storage.path=am", "--cluster.listen-address=",
+                "--web.listen-address=127.0.0.1:%d" % manager_port]  # fmt: skip
+    asking = [prometheus, "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+              "--web.listen-address=127.0.0.1:%d" % prometheus_port]  # fmt: skip
+    here = {"cwd": str(tmp_path), "env": {**os.environ, "PYTHONPATH": str(TREE)}}
+    with listening() as (pager_port, heard):
+        (tmp_path / "am.yml").write_text(json.dumps({
+            "route": {"receiver": "pager", "group_wait": "0s"},
+            "receivers": [
+                {"name": "pager", "webhook_configs": [{"url": "http://127.0.0.1:%d/" % pager_port}]}],
+        }))  # fmt: skip
+        with running(leaking, **here), running(managing, LISTENS, **here), running(asking, PROMETHEUS_IS_READY, **here):
+            (alert,) = heard.get(timeout=LONGEST_SECONDS)["alerts"]
     print(json.dumps(alert, indent=1))
     assert alert["labels"]["alertname"] == "TfmemwatchLeakFound"
     assert alert["labels"]["site"] == "serve.py:6 <module>"

@@ -1,19 +1,19 @@
 """Many workers: one sum, no dead ones alive, no files that pile up."""
 
 import contextlib
-import functools
 import http.client
 import os
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time
+import urllib.error
 from pathlib import Path
 
 import pytest
-from servers import eventually, free_port, read, scrape
+from parts import installed
+from servers import LONGEST_SECONDS, eventually, free_port, read, running, scrape, values
 
 import tfmemwatch
 from tfmemwatch import catalog
@@ -128,6 +128,24 @@ def test_what_only_earlier_workers_counted_stays_counted(folder, slot):
     assert together(folder) == {("tfmemwatch_retraces_total", ""): 3, ("tfmemwatch_compiles_total", ""): 1}
 
 
+def compiled(**counts):
+    """A counter's family, by line."""
+    return [Family(catalog.BY_NAME["tfmemwatch_compiles_total"], [((line,), count) for line, count in counts.items()])]
+
+
+def test_a_line_that_one_worker_no_longer_shows_falls_in_no_sum(folder, slot):
+    """It lost its name to one that grows faster, and the other workers still show theirs; back again, it counts on."""
+    one, two = slot(), slot()
+    two.write(compiled(a=1.0))
+    seen = []
+    for counts in ({"a": 10.0}, {"b": 5.0}, {"b": 5.0, "a": 2.0}, {"b": 6.0}, {"a": 1.0}):
+        one.write(compiled(**counts))
+        (shown,) = Together(folder).collect()
+        seen.append({sample.labels["site"]: sample.value for sample in shown.samples})
+    assert [now["a"] for now in seen] == [11, 11, 13, 13, 14]
+    assert [now.get("b") for now in seen] == [None, 5, 5, 6, 6]
+
+
 @pytest.mark.parametrize("what", ["*", "*.db"])
 def test_a_folder_that_is_emptied_is_filled_again(folder, slot, what):
     """Some programs wipe it when they start, in each of their workers."""
@@ -170,7 +188,8 @@ def test_what_earlier_workers_counted_has_a_bound(folder, slot, monkeypatch):
         worker.write([Family(metric, [(("train.py:%d f()" % (50 * turn + n),), 1.0) for n in range(50)])])
         worker._lock.give_back()
     (shown,) = Together(folder).collect()
-    assert len(shown.samples) <= (workers._MOST_CARRIED + 1) * 50
+    assert len(shown.samples) <= (workers._MOST_CARRIED + 1) * 50 + 1
+    assert sum(sample.value for sample in shown.samples) == 500  # the rest is `other`, and no sum falls
 
 
 def test_a_folder_that_is_not_there_is_an_error_and_nothing_is_installed(tmp_path, monkeypatch):
@@ -183,27 +202,26 @@ def test_a_folder_that_is_not_there_is_an_error_and_nothing_is_installed(tmp_pat
 
 
 def test_workers_share_one_port(folder, monkeypatch):
-    """One of them has it and shows all; the next one takes it when that has ended."""
+    """One of them has it and shows all; the next one takes it when that has ended, with its next look."""
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", folder)
     port = free_port()
     program = (
-        "import sys, tfmemwatch; tfmemwatch.install(port=%d, sample_seconds=0.1);"
-        "print(tfmemwatch.port(), flush=True); sys.stdin.read()" % port
+        "import sys, tfmemwatch; watch = tfmemwatch.install(port=%d, sample_seconds=3600)\n"
+        "for _ in sys.stdin: watch.look(); print(tfmemwatch.port(), flush=True)" % port
     )
-    running = [start(program) for _ in range(2)]
-    try:
-        ports = [one.stdout.readline().strip() for one in running]
-        assert sorted(ports) == sorted([str(port).encode(), b"None"])
-        shown = scrape(port)
-        assert count(shown, RESIDENT) == 2
-        holder = ports.index(str(port).encode())
-        running[holder].kill()
-        running[holder].wait()
-        assert eventually(lambda: scrape(port))["tfmemwatch_build_info"] == 1
-    finally:
-        for one in running:
-            one.kill()
-            one.wait()
+    command = [sys.executable, "-c", program]
+    environ = {**os.environ, "PYTHONPATH": str(TREE)}
+    with running(command, at_once=True, env=environ) as one, running(command, at_once=True, env=environ) as two:
+        for worker in (one, two):
+            worker.is_told("look")
+            worker.hears("\n")
+        assert sorted((one.said, two.said)) == sorted(("%d\n" % port, "None\n"))
+        assert count(scrape(port), RESIDENT) == 2
+        holder, heir = (one, two) if two.said == "None\n" else (two, one)
+        holder.end(at_once=True)
+        heir.is_told("look")
+        heir.hears("%d\n" % port)
+        assert scrape(port)["tfmemwatch_build_info"] == 1
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -239,43 +257,23 @@ def test_a_forked_child_is_a_worker_of_its_own(folder, monkeypatch):
 # -- real servers
 
 
-def start(program, **environ):
-    return subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(TREE), **environ},
-    )  # fmt: skip
-
-
 @pytest.fixture
 def serve(tmp_path):
     """Start a server with one of its workers' modules; it is ended after the test."""
-    running = []
+    with contextlib.ExitStack() as ending:
 
-    def started(command, files, **environ):
-        for name, text in files.items():
-            (tmp_path / name).write_text(text)
-        shared = tmp_path / "shared"
-        shared.mkdir()
-        places = os.pathsep.join([str(TREE), str(tmp_path)])
-        log = (tmp_path / "log").open("w")
-        server = subprocess.Popen(
-            [sys.executable, *command], cwd=str(tmp_path), stdout=log, stderr=log,
-            env={**os.environ, "PYTHONPATH": places, "PROMETHEUS_MULTIPROC_DIR": str(shared),
-                 "TFMEMWATCH_SAMPLE_SECONDS": "0.2", "HOME": str(tmp_path), **environ},
-        )  # fmt: skip
-        running.append((server, log))
-        return server, shared
+        def started(command, files, **environ):
+            for name, text in files.items():
+                (tmp_path / name).write_text(text)
+            shared = tmp_path / "shared"
+            shared.mkdir()
+            places = os.pathsep.join([str(TREE), str(tmp_path)])
+            environ = {**os.environ, "PYTHONPATH": places, "PROMETHEUS_MULTIPROC_DIR": str(shared),
+                       "TFMEMWATCH_SAMPLE_SECONDS": "0.2", "HOME": str(tmp_path), **environ}  # fmt: skip
+            server = ending.enter_context(running([sys.executable, *command], cwd=str(tmp_path), env=environ))
+            return server, shared
 
-    yield started
-    for server, log in running:
-        server.send_signal(signal.SIGTERM)
-        try:
-            server.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-        log.close()
-        print((tmp_path / "log").read_text()[-4000:])
+        yield started
 
 
 FLASK = """
@@ -309,17 +307,16 @@ def metrics():
 GUNICORN = """
 from tfmemwatch.gunicorn import child_exit, post_fork
 
-workers, worker_class, threads = 4, "gthread", 2
+workers, worker_class, threads, graceful_timeout = 4, "gthread", 2, 1
 """
 
 
-def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, needs):
-    """Sums never fall, what was alive in the dead is gone, each worker is there once, and files are swept."""
-    needs("flask")
-    needs("gunicorn")
+def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve):
+    """No counter falls in any scrape, what was alive in the dead is gone, each worker is there once, files swept."""
+    installed("tensorflow", "flask", "gunicorn")
     port = free_port()
     command = ["-m", "gunicorn", "-c", "conf.py", "-b", "127.0.0.1:%d" % port, "app:app"]
-    _, shared = serve(command, {"app.py": FLASK, "conf.py": GUNICORN})
+    server, shared = serve(command, {"app.py": FLASK, "conf.py": GUNICORN}, TFMEMWATCH_EVIDENCE="0")
     pids, killed, stop = set(), set(), threading.Event()
 
     def load(first):
@@ -330,30 +327,60 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
             with contextlib.suppress(OSError, http.client.HTTPException):  # of a worker that was killed
                 pids.add(int(read(port, "/score/%d" % n)))
 
-    def settled(since):
-        """Four workers have answered, and have all looked since then: what a kill takes along now is known."""
-        if len(pids - killed) < 4:
-            since[:] = [time.time()]
-            return None
-        shown = scrape(port)
-        looked = [at for name, at in shown.items() if name.startswith("tfmemwatch_last_look_timestamp_seconds{")]
-        return shown if len(looked) == count(shown, RESIDENT) == 4 and min(looked) > since[0] else None
+    seen, falls, scrapes, scraped = {}, [], [], threading.Condition()
 
-    eventually(lambda: read(port, "/score/0"))
+    def watch_counters():
+        """Scrape on and on, through deaths and sweeps: every answer is whole, and no counter is less than it was."""
+        while not stop.wait(0.05):
+            try:
+                text = read(port)
+            except urllib.error.HTTPError as error:
+                falls.append(str(error))
+                continue
+            except (OSError, http.client.HTTPException):  # who was to answer was killed
+                continue
+            now = counters(text)
+            falls.extend((name, value, now.get(name)) for name, value in seen.items() if now.get(name, 0) < value)
+            seen.update(now)
+            with scraped:
+                scrapes.append(values(text))
+                scraped.notify_all()
+
+    def settled():
+        """A scrape in which four workers that have answered have all looked since: what a kill takes is known."""
+        since = time.time()
+
+        def is_settled():
+            nonlocal since
+            if len(pids - killed) < 4 or not scrapes:
+                since = time.time()
+                return False
+            looked = [at for name, at in scrapes[-1].items() if name.startswith(LAST_LOOK)]
+            return len(looked) == count(scrapes[-1], RESIDENT) == 4 and min(looked) > since
+
+        with scraped:
+            assert scraped.wait_for(is_settled, LONGEST_SECONDS)
+            return scrapes[-1]
+
+    server.hears("listening at")
     threads = [threading.Thread(target=load, args=(n,)) for n in (1, 2, 3)]
+    threads.append(threading.Thread(target=watch_counters))
     for thread in threads:
         thread.start()
     try:
-        before = eventually(functools.partial(settled, [0.0]))
+        before = settled()
         for pid in sorted(pids)[:3]:
             os.kill(pid, signal.SIGKILL)
             killed.add(pid)
-        after = eventually(functools.partial(settled, [0.0]))
+        after = settled()
     finally:
         stop.set()
         for thread in threads:
             thread.join()
     print("before: %d series; after three kills: %d" % (len(before), len(after)), sorted(os.listdir(str(shared))))
+    print("%d scrapes, %d counters" % (len(scrapes), len(seen)))
+    assert falls == []
+    assert len(scrapes) > 20
     made = "tfmemwatch_variables_made_total"
     assert after[made] > before[made]
     assert before["tfmemwatch_live_variables"] == before[made]
@@ -361,6 +388,16 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve, need
     assert len(list(shared.glob("*_tfmemwatch*.db"))) == 4 * 4
 
 
+def counters(text):
+    """Each counter of an exposition, by name and labels; which they are, the exposition itself says."""
+    names = set(re.findall(r"^# TYPE (\S+) counter$", text, re.MULTILINE))
+    series = (line.rsplit(" ", 1) for line in text.splitlines() if line[:1] != "#")
+    found = {name: float(value) for name, value in series if name.split("{")[0] in names}
+    assert found
+    return found
+
+
+LAST_LOOK = "tfmemwatch_last_look_timestamp_seconds{"
 RESIDENT = re.compile(r"tfmemwatch_resident_bytes\{")
 
 
@@ -389,14 +426,13 @@ def scored(n: int):
 """
 
 
-def test_uvicorn_workers_are_added_up(serve, needs):
+def test_uvicorn_workers_are_added_up(serve):
     """With `--workers 2` and nothing but `install()`."""
-    needs("fastapi")
-    needs("uvicorn")
+    installed("tensorflow", "fastapi", "uvicorn")
     port = free_port()
-    command = ["-m", "uvicorn", "app:app", "--workers", "2", "--port", str(port), "--log-level", "warning"]
-    serve(command, {"app.py": FASTAPI})
-    eventually(lambda: count(scrape_at(port), RESIDENT) == 2)  # both are up
+    command = ["-m", "uvicorn", "app:app", "--workers", "2", "--port", str(port)]
+    server, _ = serve(command, {"app.py": FASTAPI})
+    server.hears("application startup complete", times=2)
     for n in range(40):
         read(port, "/score/%d" % n)
     shown = eventually(lambda: (lambda shown: shown.get("tfmemwatch_live_variables") == 40 and shown)(scrape_at(port)))

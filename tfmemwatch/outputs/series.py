@@ -13,7 +13,7 @@ from ..model import OTHER, UNKNOWN, Site, Tally
 from ..sample import Sample
 
 Labels = Tuple[str, ...]
-_OTHER = "other"
+OTHER_LABEL = "other"
 _LONGEST = 200  # characters of a name in a label
 _LONGEST_TEXT = 400  # of a sentence
 _MOST_SUSPECTS = 20
@@ -56,7 +56,7 @@ class Names:
 
     def _name(self, site: Site) -> str:
         if site == OTHER:
-            return _OTHER
+            return OTHER_LABEL
         if site == UNKNOWN:
             return "unknown"
         return site._replace(file="").short.replace(":", self._file(site.file) + ":", 1) if site.line else site.function
@@ -177,7 +177,7 @@ class Readings:
             values: Dict[Labels, float] = {}
             for labels, value in rows:  # two lines may have one name
                 values[labels] = values.get(labels, 0.0) + value
-            families.append(Family(metric, table.fold(values, (_OTHER,) * len(metric.labels), suspects)))
+            families.append(Family(metric, table.fold(values, (OTHER_LABEL,) * len(metric.labels), suspects)))
         return families
 
     def _counted(self, metric: Metric, by_kind: Mapping[str, List[Tally]]) -> Iterable[Tuple[Labels, float]]:
@@ -187,7 +187,7 @@ class Readings:
                 site = self._names(tally.key.site)
                 labels: Labels = (plain(tally.note) or site, site) if is_named else (site,)
                 if tally.key.site == OTHER:
-                    labels = (_OTHER,) * len(metric.labels)
+                    labels = (OTHER_LABEL,) * len(metric.labels)
                 yield labels, float(getattr(tally, metric.field))
 
     def _note_findings(self, sample: Sample) -> None:

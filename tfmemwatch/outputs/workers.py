@@ -18,7 +18,7 @@ from typing import IO, Any, Dict, Iterable, List, Optional
 
 from ..catalog import BY_NAME, METRICS
 from ..errors import ConfigError
-from .series import Family
+from .series import OTHER_LABEL, Family
 
 try:
     import fcntl
@@ -131,18 +131,23 @@ class Slot:
         self._lock: Optional[Lock] = None
         self._files: Dict[str, _File] = {}
         self._carried: Dict[str, float] = {}
+        self._counted: Dict[str, float] = {}  # what was written last
 
     def write(self, families: Iterable[Family]) -> None:
         """Make these the values of this worker."""
         if self._lock is None or not self._lock.is_ours:
             self._take()
         values: Dict[str, Dict[str, float]] = {mode: {} for mode in self._files}
-        values[_COUNTER].update(self._carried)
         for metric, samples in families:
             mode = values[_COUNTER if metric.type == "counter" else _MODES[metric.adds]]
             for labels, value in samples:
-                key = self._key(metric.name, labels)
-                mode[key] = value + self._carried.get(key, 0.0) if metric.type == "counter" else value
+                mode[self._key(metric.name, labels)] = value
+        counts = values[_COUNTER]
+        gone = {key: n for key, n in self._counted.items() if key not in counts and n != self._carried.get(key)}
+        if gone:  # lines that are no longer named: they will begin at zero again
+            self._carried = _bounded({**self._carried, **gone}, self._most)
+        values[_COUNTER] = {**self._carried, **{key: n + self._carried.get(key, 0.0) for key, n in counts.items()}}
+        self._counted = values[_COUNTER]
         for name, file in self._files.items():
             file.write(values[name])
 
@@ -244,14 +249,24 @@ def _key(name: str, labels: Any) -> str:
 def _carried(path: str, most: int) -> Dict[str, float]:
     """What the earlier owners of a slot have counted; it is bounded, since lines of code come and go."""
     try:
-        rows = [(row[0], float(row[1])) for row in _mmap_dict().MmapedDict.read_all_values_from_file(path)]
+        rows = _mmap_dict().MmapedDict.read_all_values_from_file(path)
+        return _bounded({row[0]: float(row[1]) for row in rows}, most)
     except Exception:  # there is none, or its owner has ended in the middle of making it
         return {}
+
+
+def _bounded(counts: Dict[str, float], most: int) -> Dict[str, float]:
+    """The largest by name, the rest as `other`."""
     by_name: Dict[str, List[Any]] = {}
-    for key, value in rows:
+    for key, value in counts.items():
         by_name.setdefault(json.loads(key)[1], []).append((key, value))
     kept: Dict[str, float] = {}
     for of_one in by_name.values():
         of_one.sort(key=lambda row: -row[1])
         kept.update(of_one[: _MOST_CARRIED * most])
+        for key, value in of_one[_MOST_CARRIED * most :]:
+            words = json.loads(key)
+            words[2] = dict.fromkeys(words[2], OTHER_LABEL)
+            other = json.dumps(words, sort_keys=True)
+            kept[other] = kept.get(other, 0.0) + value
     return kept
