@@ -12,7 +12,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 from weakref import ReferenceType as WeakReference
 
-from .site import PROJECT, attributes_of, classify, is_framework, is_users
+from .site import PROJECT, attributes_of, classify, is_users
 
 _LEAST_LENGTH = 3
 _MOST_REFERRERS = 200
@@ -438,10 +438,11 @@ def _named_by(
     if kind.__name__ == "cell":
         return _in_closure(referrer, bound)
     if kind not in (list, tuple, type):
-        for name, value in list(attributes_of(referrer).items()):
+        attributes = attributes_of(referrer)
+        for name, value in list(attributes.items()):
             if value is container:
                 return _attribute(referrer, name, bound, above, depth)
-        if is_framework(kind.__module__) and kind not in _KINDS:  # TensorFlow has wrappers that hide what they hold
+        if not attributes and kind.__module__.endswith("tf_should_use"):  # a wrapper that hides what it holds
             return _attribute(referrer, "…", bound, above, depth)
     return None
 

@@ -319,8 +319,8 @@ class Inquiry:
             if holder is None or holder.bound is not None:
                 continue
             site = line_for(holder, self._near()) or UNKNOWN
-            if site is UNKNOWN and is_framework(holder.module):
-                continue
+            if site is UNKNOWN and (holder.is_within or is_framework(holder.module)):
+                continue  # what a library keeps inside, and no line of the program's is known to fill
             if self._lasts == _LOOKS_FOR_OBJECTS and source.may_bound(holder.names, site.file, holder.owners):
                 self._lasts *= 2  # a collection from which things are taken out may well have a bound: look on
                 self._middle = self._last
