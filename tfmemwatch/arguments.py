@@ -10,7 +10,7 @@ import types
 import weakref
 from typing import Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Optional, Tuple
 
-from .signatures import Node, Shape, Signature
+from .signatures import Node, Shape, Signature, leaves
 
 _MOST_NODES = 256  # of one trace; what comes after them is not told apart
 _MOST_SHOWN = 80  # characters of a value
@@ -275,6 +275,17 @@ def signature(variables: Mapping[str, Any], names: Tuple[str, ...], shows: bool)
     rows += [(str(name), reader.of_value(value)) for name, value in sorted((kwargs or {}).items())]
     asked = Signature(tuple(rows), context)
     return Trace(asked, asked)
+
+
+def tensor_paths(kind: Any) -> List[str]:
+    """The paths of the tensors in a function's type, in the order in which a trace gets them; empty without a type."""
+    if kind is None:
+        return []
+    try:
+        rows = leaves([(name, Reader(False).of_type(one.annotation)) for name, one in kind.parameters.items()])
+    except Exception:
+        return []  # a type that the program has defined may raise
+    return [path for path, node in rows if node.kind == "tensor"]
 
 
 def _typed(kind: Any, shows: bool) -> Tuple[Tuple[str, Node], ...]:

@@ -199,7 +199,7 @@ class Reasons:
         return whole
 
 
-def why(account: Account, most: int = 4) -> Why:
+def why(account: Account, what: str = "trace", most: int = 4) -> Why:
     """«57 traces of `step`: `lr` a new Python float each time (55), `x` a new batch size (2)»."""
     if not account.traces:
         return Why("")
@@ -217,8 +217,8 @@ def why(account: Account, most: int = 4) -> Why:
         parts.append("other reasons (%d)" % rest)
     examples = [one.example for count in told for one in count.differences[:3]]
     return Why(
-        "%d trace%s of `%s`: %s"
-        % (account.traces, "" if account.traces == 1 else "s", account.function, ", ".join(parts)),
+        "%d %s%s of `%s`: %s"
+        % (account.traces, what, "" if account.traces == 1 else "s", account.function, ", ".join(parts)),
         tuple(dict.fromkeys(filter(None, examples))),
     )
 

@@ -130,6 +130,38 @@ def _batches(name: str, plan: _Plan) -> str:
     return "# if only the last batch of %s is smaller: dataset.batch(%s, drop_remainder=True)" % (name, other[0])
 
 
+def buckets(seen: Sequence[Signature]) -> str:
+    """Code that pads what varies to powers of two; nothing where that does not halve the shapes that there were."""
+    if len(seen) < 2:
+        return ""
+    rows = [dict(one.arguments) for one in seen]
+    lines = []
+    padded: List[List[Hashable]] = [[] for _ in seen]
+    for name in rows[0]:
+        shapes = [row[name].shape for row in rows if name in row]
+        wide = widest(shapes)
+        if len(shapes) < len(rows) or wide is None:
+            return ""
+        if None in wide:
+            pads = ["[0, 0]" if size is not None else _padding("%s.shape[%d]" % (name, axis))
+                    for axis, size in enumerate(wide)]  # fmt: skip
+            lines.append("%s = tf.pad(%s, [%s])" % (name, name, ", ".join(pads)))
+        for row, shape in zip(padded, shapes):
+            row.append(tuple([_bucket(size) if open_ is None else size for size, open_ in zip(shape or (), wide)]))
+    before, after = len(seen), len({tuple(row) for row in padded})
+    if not lines or 2 * after > before:
+        return ""
+    return "\n".join([*lines[:-1], "%s  # %d builds become %d" % (lines[-1], before, after)])
+
+
+def _bucket(size: Optional[int]) -> int:
+    return 1 << ((size or 1) - 1).bit_length()
+
+
+def _padding(size: str) -> str:
+    return "[0, (1 << (%s - 1).bit_length()) - %s]" % (size, size)
+
+
 # -- one argument
 
 
