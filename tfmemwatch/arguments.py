@@ -166,7 +166,9 @@ class Reader:
         if kind.__name__ == "partial" and kind.__module__ == "functools":
             name = getattr(thing.func, "__name__", type(thing.func).__name__)
             return Node("partial", "functools.partial of %s" % name, token=ref)
-        return Node("object", kind.__name__, token=ref, like=_content(thing))
+        attributes = _attributes(thing)
+        precision = _precision(attributes)
+        return Node("object", kind.__name__, token=ref, like=_content(attributes), precision=precision)
 
 
 _LIBRARIES = frozenset(("tensorflow", "tensorflow_core", "numpy", "keras", "tf_keras"))
@@ -223,13 +225,25 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
-def _content(thing: Any) -> Hashable:
-    """The attributes of an object, where all are values of Python's own types; asks no code of its own."""
+def _attributes(thing: Any) -> Optional[Dict[Any, Any]]:
+    """The attributes of an object; asks no code of its own."""
     try:
         attributes = object.__getattribute__(thing, "__dict__")
     except AttributeError:
         return None
-    if type(attributes) is not dict or len(attributes) > _MOST_ATTRIBUTES:
+    return attributes if type(attributes) is dict else None
+
+
+def _precision(attributes: Optional[Dict[Any, Any]]) -> str:
+    """What a layer of Keras computes in: `mixed_float16`."""
+    policy = (attributes or {}).get("_dtype_policy")
+    name = (_attributes(policy) or {}).get("_name")
+    return name if type(name) is str and len(name) <= _MOST_SHOWN else ""
+
+
+def _content(attributes: Optional[Dict[Any, Any]]) -> Hashable:
+    """The attributes of an object, where all are values of Python's own types."""
+    if attributes is None or len(attributes) > _MOST_ATTRIBUTES:
         return None
     values = list(attributes.items())
     if not all(type(name) is str and type(value) in _HASHED for name, value in values):
