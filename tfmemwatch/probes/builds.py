@@ -73,7 +73,8 @@ class Builds(Probe):
             return finding
         text, examples = why(account, "build")
         padded = buckets(list(account.history.asked.values()))
-        return finding._replace(why=text, examples=examples, suggestion=padded)
+        found = finding._replace(why=text, examples=examples)
+        return found if padded is None else found._replace(suggestion=padded.code, short=padded.short)
 
     def _made(self, concrete: Any) -> None:
         if type(concrete) is not self._plain or not tfapi.is_compiled_trace(concrete):

@@ -284,4 +284,5 @@ def _role(file: str) -> str:
 def _explained(finding: Finding, account: Account) -> Finding:
     text, examples = why(account)
     better = instead(account)
-    return finding._replace(why=text, examples=examples, suggestion=better.code if better is not None else "")
+    found = finding._replace(why=text, examples=examples)
+    return found if better is None else found._replace(suggestion=better.code, short=better.short)
