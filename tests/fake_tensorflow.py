@@ -102,6 +102,14 @@ class Function:
 """,
     "tensorflow/python/eager/polymorphic_function/concrete_function.py": """
 class ConcreteFunction:
+    _attrs = {}
+
+    def __init__(self):
+        self.called = []
+
+    def _call_flat(self, args, captured_inputs=()):
+        return args
+
     def __call__(self, *args, **kwargs):
         return args
 """,

@@ -122,6 +122,7 @@ def test_a_finding_tells_why_who_holds_it_and_what_to_write():
         why="57 traces of `step`: `lr` a new Python float each time (57)",
         examples=("x: float32[32] → float32[7]",),
         suggestion="step(x, tf.constant(lr))  # 57 traces become 1",
+        short="`tf.constant(lr)` (57 traces become 1)",
         holder="train.history (list, 57 items) → [0] → Thing", known="Known as tf#38561.", trail=(1, 2, 3, 4),
     )  # fmt: skip
     report = text.render("epoch", [finding], {}, {}, MEMORY, {})
@@ -135,5 +136,5 @@ def test_a_finding_tells_why_who_holds_it_and_what_to_write():
     """
     assert textwrap.indent(textwrap.dedent(wanted), "      ").rstrip() in report
     line = str(finding)
-    assert "each time (57). Pass tensors. Known as tf#38561." in line
+    assert "each time (57). Pass tensors. Here: `tf.constant(lr)` (57 traces become 1). Known as tf#38561." in line
     assert "\n" not in line

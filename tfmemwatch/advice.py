@@ -170,7 +170,7 @@ TABLE: Dict[str, Advice] = {
     "executable": Advice(
         "cache",
         "%s is compiled anew for each new shape, and XLA keeps every executable",
-        "Pad to a few fixed shapes, or leave jit_compile out where shapes vary.",
+        "Pad to a few bucket sizes, or leave jit_compile out where shapes vary.",
     ),
     "scalar": Advice(
         "cache",

@@ -10,7 +10,7 @@ import types
 import weakref
 from typing import Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Optional, Tuple
 
-from .signatures import Node, Shape, Signature
+from .signatures import Node, Shape, Signature, leaves
 from .site import NO_ATTRIBUTES, attributes_of
 
 _MOST_NODES = 256  # of one trace; what comes after them is not told apart
@@ -167,7 +167,9 @@ class Reader:
         if kind.__name__ == "partial" and kind.__module__ == "functools":
             name = getattr(thing.func, "__name__", type(thing.func).__name__)
             return Node("partial", "functools.partial of %s" % name, token=ref)
-        return Node("object", kind.__name__, token=ref, like=_content(thing))
+        attributes = attributes_of(thing)
+        precision = _precision(attributes)
+        return Node("object", kind.__name__, token=ref, like=_content(attributes), precision=precision)
 
 
 _LIBRARIES = frozenset(("tensorflow", "tensorflow_core", "numpy", "keras", "tf_keras"))
@@ -224,9 +226,14 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
-def _content(thing: Any) -> Hashable:
-    """The attributes of an object, where all are values of Python's own types; asks no code of its own."""
-    attributes = attributes_of(thing)
+def _precision(attributes: Dict[str, Any]) -> str:
+    """What a layer of Keras computes in: `mixed_float16`."""
+    name = attributes_of(attributes.get("_dtype_policy")).get("_name")
+    return name if type(name) is str and len(name) <= _MOST_SHOWN else ""
+
+
+def _content(attributes: Dict[str, Any]) -> Hashable:
+    """The attributes of an object, where all are values of Python's own types."""
     if attributes is NO_ATTRIBUTES or len(attributes) > _MOST_ATTRIBUTES:
         return None
     values = list(attributes.items())
@@ -273,6 +280,17 @@ def signature(variables: Mapping[str, Any], names: Tuple[str, ...], shows: bool)
     rows += [(str(name), reader.of_value(value)) for name, value in sorted((kwargs or {}).items())]
     asked = Signature(tuple(rows), context)
     return Trace(asked, asked)
+
+
+def tensor_paths(kind: Any) -> List[str]:
+    """The paths of the tensors in a function's type, in the order in which a trace gets them; empty without a type."""
+    if kind is None:
+        return []
+    try:
+        rows = leaves([(name, Reader(False).of_type(one.annotation)) for name, one in kind.parameters.items()])
+    except Exception:
+        return []  # a type that the program has defined may raise
+    return [path for path, node in rows if node.kind == "tensor"]
 
 
 def _typed(kind: Any, shows: bool) -> Tuple[Tuple[str, Node], ...]:

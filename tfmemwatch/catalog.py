@@ -23,6 +23,8 @@ ROWS: Tuple[Row, ...] = (
     Row("function_graph", "tfmemwatch_live_traces", "alive", "traces kept", "traces", "Traces that are kept"),
     Row("dataset_graph", "tfmemwatch_live_dataset_functions", "alive", "dataset functions kept", "traces",
         "Functions of datasets that are kept"),
+    Row("xla_build", "tfmemwatch_xla_builds_total", "born", "XLA builds", "builds",
+        "Executables that XLA has built for tf.functions with jit_compile, one for each shape; none is ever freed"),
     Row("variable", "tfmemwatch_live_variables", "alive", "variables", "variables", "Variables alive"),
     Row("graph_variable", "tfmemwatch_live_graph_variables", "alive", "graph variables", "variables",
         "Variables alive in graphs of TensorFlow 1"),
@@ -100,7 +102,9 @@ class Metric(NamedTuple):
         return word if word in ("bytes", "seconds") else ""
 
 
-_NAMED = frozenset(("trace", "retrace", "function", "function_graph", "dataset_graph"))  # the note is the function
+_NAMED = frozenset(
+    ("trace", "retrace", "function", "function_graph", "dataset_graph", "xla_build")
+)  # the note is the function
 
 
 def _labels(kind: str) -> Tuple[str, ...]:
@@ -132,6 +136,8 @@ METRICS: Tuple[Metric, ...] = (
     _other("tfmemwatch_retrace_causes_total", "Why tf.functions were traced again", "function", "argument", "cause", "site"),
     _more("tfmemwatch_tracing_seconds_total", "Time spent in tracing", "trace", "seconds", also="retrace"),
     _more("tfmemwatch_tracing_bytes_total", "What resident memory gained during traces", "trace", "bytes", also="retrace"),
+    _more("tfmemwatch_xla_build_seconds_total", "Time of the calls in which XLA built", "xla_build", "seconds"),
+    _more("tfmemwatch_xla_build_bytes_total", "What memory in use gained in the calls in which XLA built", "xla_build", "bytes"),
     _more("tfmemwatch_variable_bytes", "Bytes of the variables alive", "variable", "live_bytes"),
     _more("tfmemwatch_variables_made_total", "Variables made", "variable", "born"),
     _more("tfmemwatch_sessions_opened_total", "Sessions opened", "session", "born"),

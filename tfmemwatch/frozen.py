@@ -1,4 +1,4 @@
-"""What a trace has frozen: Python state that has changed since it was read, and large data baked in as constants."""
+"""What a trace has frozen: Python state that has changed since, or that the trace itself changed, and large data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .model import Site, size_of
 from .site import attributes_of
 
 _MOST_NAMES = 32
+_COUNTED = frozenset(("int", "float", "str", "bytes"))  # not a bool or None: those say that something was made once
 _PLAIN = frozenset((bool, int, float, str, bytes, type(None)))
 State = Tuple[Tuple[str, Hashable], ...]
 
@@ -60,6 +61,7 @@ class Frozen(NamedTuple):
     site: Site
     what: str
     bytes: int = 0
+    name: str = ""  # of the state that it is about
 
     def __str__(self) -> str:
         kept = " (%s in each trace)" % size_of(self.bytes) if self.bytes else ""
@@ -72,10 +74,46 @@ def changed(function: str, line: Tuple[str, int], source: Source, then: State) -
     site = Site(line[0], line[1], function)
     told = "`%s` has changed since `%s` was traced, and the trace has the old one"
     return [
-        Frozen(function, site, told % (name, function))
+        Frozen(function, site, told % (name, function), name=name)
         for name, token in state_of(source)
         if name in before and before[name] != token and name in read
     ]
+
+
+def changed_by_trace(function: str, line: Tuple[str, int], source: Source, before: State, after: State) -> List[Frozen]:
+    """What the traced code itself changed: that happens in each trace, and in no call of one."""
+    then, code = dict(before), source.function()
+    names = [
+        name for name, token in after if _is_counted(then.get(name)) and _is_counted(token) and then[name] != token
+    ]
+    if not names or code is None:
+        return []
+    written, read = _written(code), _read(code)
+    told = "`%s` is changed by the trace of `%s`, and by no call after it. Make it a tf.Variable and assign to that, "
+    told += "or change it outside the tf.function"
+    return [
+        Frozen(function, Site(line[0], written.get(name, line[1]), function), told % (name, function), name=name)
+        for name in names
+        if name in written or name in read
+    ]
+
+
+def _is_counted(token: Any) -> bool:
+    return token is not None and token[0] in _COUNTED
+
+
+def _written(function: FunctionType) -> Dict[str, int]:
+    """The names that a function writes, with the first line of each; an attribute is taken for one of `self`."""
+    found: Dict[str, int] = {}
+    line = function.__code__.co_firstlineno
+    for step in dis.get_instructions(function):
+        starts = getattr(step, "line_number", step.starts_line)  # since Python 3.13 the other says only whether
+        line = line if starts is None else starts
+        if step.opname in ("STORE_GLOBAL", "STORE_DEREF"):
+            found.setdefault(str(step.argval), line)
+        elif step.opname == "STORE_ATTR":
+            found.setdefault("self.%s" % step.argval, line)
+    return found
 
 
 def _read(function: Optional[FunctionType]) -> Set[str]:

@@ -16,7 +16,7 @@ _LITTLE = 0.1  # of what a count had climbed by
 # What is left behind: more of it means more memory. Everything else that is counted only explains.
 RETAINED: FrozenSet[str] = frozenset(
     "variable session graph graph_op function_graph dataset_graph iterator tape writer pyfunc pyfunc_token "
-    "custom_gradient name seed queue table fetch model".split()
+    "custom_gradient name seed queue table fetch model xla_build".split()
 )
 EXPLAINS: FrozenSet[str] = frozenset(("model_made", "compile", "optimizer_made", "retrace", "graph_variable"))
 # What is counted beside: calls of the function, runs of sessions.
@@ -54,6 +54,7 @@ STORIES: Tuple[Story, ...] = (  # the deepest cause first
     Story("model", _set("name graph_op graph_variable variable model"), "model_made", _ALL),
     Story("recompile", _set("function_graph custom_gradient"), "compile", _ALL),
     Story("retrace", _set("function_graph"), "retrace", _ALL - _set("iterator table queue seed")),
+    Story("executable", _set("xla_build"), "", _set("xla_build")),
     Story("custom_gradient", _set("custom_gradient function_graph"), "custom_gradient", _ALL),
     Story("function_library", _set("function_graph"), "", _ALL - _set("iterator table queue seed")),
     Story("graph_variable", _set("graph_op"), "graph_variable", _GRAPH),

@@ -75,6 +75,7 @@ class Finding(NamedTuple):
     why: str = ""  # what differs from time to time
     examples: Tuple[str, ...] = ()  # of that, as it was the last time
     suggestion: str = ""  # code for the user's own function
+    short: str = ""  # the same in a few words, for one line
     trail: Tuple[float, ...] = ()  # how the count went, in a few points
     known: str = ""  # the issue in which others met it
 
@@ -97,6 +98,8 @@ class Finding(NamedTuple):
         if self.why:
             text += self.why + ". "
         text += self.cure
+        if self.short:
+            text += " Here: %s." % self.short
         if self.known:
             text += " " + self.known
         if len(self.stack) > 1:

@@ -7,7 +7,7 @@ from collections import OrderedDict, deque
 from typing import Deque, Dict, Hashable, List, NamedTuple, Optional, Tuple
 
 from .arguments import Trace
-from .frozen import State
+from .frozen import Frozen, State
 from .ledger import Place, site_of
 from .model import Site
 from .rewrites import LAMBDA, Rewrite, Target, rewrite
@@ -26,7 +26,7 @@ _MOST_KEPT = 128  # signatures of one function, for what is to be written instea
 class History:
     """The traces of one function that are remembered."""
 
-    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told", "state", "streak", "usual")
+    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told", "own", "state", "streak", "usual")
 
     def __init__(self, function: Traced) -> None:
         self.count = 0  # of traces there have been
@@ -34,6 +34,7 @@ class History:
         self.usual: Tuple[Hashable, ...] = ()  # in what its traces differ, as it was the last time
         self.streak = 0  # how often that has been the same
         self.state: State = ()  # that one of its first traces read
+        self.own: List[Frozen] = []  # what its first trace changed itself
         self.is_told = False  # that there have been too many
         self.first: Optional[Signature] = None
         self.earlier: Deque[Signature] = deque(maxlen=_MOST_EARLIER)
@@ -199,7 +200,7 @@ class Reasons:
         return whole
 
 
-def why(account: Account, most: int = 4) -> Why:
+def why(account: Account, what: str = "trace", most: int = 4) -> Why:
     """«57 traces of `step`: `lr` a new Python float each time (55), `x` a new batch size (2)»."""
     if not account.traces:
         return Why("")
@@ -217,8 +218,8 @@ def why(account: Account, most: int = 4) -> Why:
         parts.append("other reasons (%d)" % rest)
     examples = [one.example for count in told for one in count.differences[:3]]
     return Why(
-        "%d trace%s of `%s`: %s"
-        % (account.traces, "" if account.traces == 1 else "s", account.function, ", ".join(parts)),
+        "%d %s%s of `%s`: %s"
+        % (account.traces, what, "" if account.traces == 1 else "s", account.function, ", ".join(parts)),
         tuple(dict.fromkeys(filter(None, examples))),
     )
 

@@ -10,6 +10,7 @@ from .signatures import Node, Shape, Signature, is_within, key_of, leaves, shape
 
 _MOST_VARIANTS = 4  # of a string or another value that may well be meant: a mode, a name
 _MOST_PARTS = 8  # of a collection that is written out
+_MOST_SHORT = 100  # characters of code in a log
 LAMBDA = "<lambda>"
 _STEP = re.compile(r'\["\w+"\]$|\[-?\d+\]$|\.\w+$')
 _NUMBERS = frozenset(("int", "float"))
@@ -38,6 +39,7 @@ class Rewrite(NamedTuple):
     code: str
     before: int
     after: int
+    short: str = ""  # the same in a line, for a log; nothing where it would be long
 
 
 class _Plan(NamedTuple):
@@ -69,8 +71,9 @@ def rewrite(target: Target, seen: Sequence[Signature], before: int) -> Optional[
     relaxed = _count(after, target.relax)
     is_signed = tuple(names) == target.parameters and all(plan.spec for plan in plans.values())
     shapes_vary = relaxed < plain
-    if is_signed and contexts < before:
-        signature = "input_signature=[%s]" % ", ".join(plans[name].spec for name in names)
+    signature = "input_signature=[%s]" % ", ".join(plans[name].spec for name in names)
+    is_signed = is_signed and contexts < before
+    if is_signed:
         found = [_decorated(target, signature), _called(target, plans, names, before, contexts)]
         total = contexts
     elif relaxed < before:
@@ -81,7 +84,19 @@ def rewrite(target: Target, seen: Sequence[Signature], before: int) -> Optional[
         return None
     notes = [note for name in names for note in plans[name].notes]
     notes += [_batches(name, plans[name]) for name in names]
-    return Rewrite("\n".join([*filter(None, notes), *found]), before, total)
+    changes = ["`%s`" % plans[name].code for name in names if plans[name].code != name]
+    changes += [note[2:].split(",")[0] for name in names for note in plans[name].notes]
+    options = [("", plain)] if plain == total else [("`%s`" % signature, total)] if is_signed else []
+    if target.relax and relaxed < plain:
+        options.append(("`%s=True`" % target.relax, relaxed))
+    short = next(filter(None, (_short([option, *changes], before, count) for option, count in options)), "")
+    return Rewrite("\n".join([*filter(None, notes), *found]), before, total, short)
+
+
+def _short(parts: Sequence[str], before: int, after: int) -> str:
+    """Some parts of a rewrite as one line; nothing where that would be long."""
+    text = " and ".join(filter(None, parts))
+    return "%s (%d traces become %d)" % (text, before, after) if 0 < len(text) <= _MOST_SHORT else ""
 
 
 def _names(target: Target, seen: Sequence[Signature]) -> List[str]:
@@ -128,6 +143,41 @@ def _batches(name: str, plan: _Plan) -> str:
     if not one or one[1:] != other[1:] or len(one) < 2:
         return ""
     return "# if only the last batch of %s is smaller: dataset.batch(%s, drop_remainder=True)" % (name, other[0])
+
+
+def buckets(seen: Sequence[Signature]) -> Optional[Rewrite]:
+    """Code that pads what varies to powers of two; nothing where that does not halve the shapes that there were."""
+    if len(seen) < 2:
+        return None
+    rows = [dict(one.arguments) for one in seen]
+    lines, varied = [], []
+    padded: List[List[Hashable]] = [[] for _ in seen]
+    for name in rows[0]:
+        shapes = [row[name].shape for row in rows if name in row]
+        wide = widest(shapes)
+        if len(shapes) < len(rows) or wide is None:
+            return None
+        if None in wide:
+            pads = ["[0, 0]" if size is not None else _padding("%s.shape[%d]" % (name, axis))
+                    for axis, size in enumerate(wide)]  # fmt: skip
+            varied.append("`%s`" % name)
+            lines.append("%s = tf.pad(%s, [%s])" % (name, name, ", ".join(pads)))
+        for row, shape in zip(padded, shapes):
+            row.append(tuple([_bucket(size) if open_ is None else size for size, open_ in zip(shape or (), wide)]))
+    before, after = len(seen), len({tuple(row) for row in padded})
+    if not lines or 2 * after > before:
+        return None
+    code = "\n".join([*lines[:-1], "%s  # %d builds become %d" % (lines[-1], before, after)])
+    named = " and ".join(varied) if len(varied) < 3 else "what varies"
+    return Rewrite(code, before, after, "pad %s to powers of two (%d builds become %d)" % (named, before, after))
+
+
+def _bucket(size: Optional[int]) -> int:
+    return 1 << ((size or 1) - 1).bit_length()
+
+
+def _padding(size: str) -> str:
+    return "[0, (1 << (%s - 1).bit_length()) - %s]" % (size, size)
 
 
 # -- one argument

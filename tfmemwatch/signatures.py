@@ -21,6 +21,7 @@ class Node(NamedTuple):
     like: Hashable = None  # the same for objects of the same content, where that can be seen
     shown: str = ""  # a value, where that is allowed
     parts: Tuple[Tuple[str, Any], ...] = ()  # of a collection: the step to each of its nodes, and the node
+    precision: str = ""  # of a layer of Keras
 
     @property
     def spoken(self) -> str:
@@ -34,7 +35,8 @@ class Node(NamedTuple):
         if self.kind in _COLLECTIONS:
             return "%s of %d" % (self.what, len(self.parts))
         gone = isinstance(self.token, weakref.ref) and self.token() is None
-        return "a %s%s" % (self.what, " that is gone" if gone else "")
+        precision = " (%s)" % self.precision if self.precision else ""
+        return "a %s%s%s" % (self.what, precision, " that is gone" if gone else "")
 
 
 _COLLECTIONS = frozenset("list tuple dict fields".split())
@@ -88,6 +90,7 @@ CAUSES: Dict[str, str] = {
     "type": "another type: %s",
     "none": "None in one call and not in the other",
     "object": "a new %s object",
+    "precision": "a new %s object of another precision",
     "copy": "a new %s object of the same content",
     "function": "a new %s",
     "method": "a bound method, which is a new object whenever it is asked for",
@@ -115,7 +118,7 @@ CAUSES: Dict[str, str] = {
     "context": "called in another context",
     "nothing": "nothing that can be seen in its arguments is different",
 }
-_EACH_TIME = frozenset("value object copy function partial".split())
+_EACH_TIME = frozenset("value object precision copy function partial".split())
 
 
 def shape_of(shape: Shape) -> str:
@@ -254,6 +257,8 @@ def _compare_objects(path: str, old: Node, new: Node, found: List[Difference], u
     told = Difference(path, new.kind, new.what, old.spoken, new.spoken)
     if new.kind == "object" and new.like is not None and old.like == new.like:
         told = told._replace(cause="copy")
+    elif old.precision != new.precision:
+        told = told._replace(cause="precision")
     found.append(told)
 
 

@@ -61,6 +61,10 @@ PLACES: Dict[str, Tuple[str, ...]] = {
         _POLY + "monomorphic_function:ConcreteFunction.__call__",
         "~eager.function:ConcreteFunction.__call__",
     ),
+    "compiled_trace": (  # where no function is compiled for each shape, there is nothing to count
+        _POLY + "concrete_function:ConcreteFunction.__init__",
+        _POLY + "monomorphic_function:ConcreteFunction.__init__",
+    ),
     "tape_push": ("~eager.backprop:GradientTape._push_tape",),
     "tape_pop": ("~eager.backprop:GradientTape._pop_tape",),
     "queue": ("~ops.data_flow_ops:QueueBase.__init__",),
@@ -314,6 +318,28 @@ def is_compiled(function: str) -> bool:
         return False
     definition = find("context").value().get_function_def(function)
     return any(definition.attr[name].b for name in ("_XlaMustCompile", "jit_compile") if name in definition.attr)
+
+
+_COMPILED = "_XlaMustCompile"
+
+
+def is_compiled_trace(concrete: Any) -> bool:
+    """Whether XLA compiles a trace, for each shape that it is called with."""
+    mark = concrete._attrs.get(_COMPILED)
+    return mark is not None and bool(mark.b)
+
+
+def name_of_trace(concrete: Any) -> str:
+    """What the function that was traced is called."""
+    return str(concrete._func_graph.name)
+
+
+def inputs_of_trace(concrete: Any) -> List[Tuple[str, str, Any]]:
+    """Name, dtype and sizes of what a trace is called with, without what it has captured; no sizes, no rank."""
+    graph = concrete._func_graph
+    inputs = graph.inputs[: len(graph.inputs) - len(concrete._captured_inputs)]
+    return [(one.op.name, one.dtype.name, one.shape.as_list() if one.shape.rank is not None else None)
+            for one in inputs]  # fmt: skip
 
 
 def registered_functions() -> Optional[int]:

@@ -194,32 +194,96 @@ def in_graph(tf):
     return tf.Graph().as_default()
 
 
+def nowhere(tf, graph):
+    return contextlib.nullcontext()
+
+
+def in_this_graph(tf, graph):
+    return graph.as_default()
+
+
 @contextlib.contextmanager
-def colocated(tf):
-    with tf.Graph().as_default() as graph, graph.colocate_with(tf.constant(1.0).op):
+def colocated(tf, graph):
+    with graph.as_default(), graph.colocate_with(tf.constant(1.0).op):
         yield
 
 
+@contextlib.contextmanager
+def on_a_device(tf, graph):
+    with graph.as_default(), graph.device(lambda operation: "/cpu:0"):
+        yield
+
+
+@contextlib.contextmanager
+def in_xla(tf, graph):
+    from tensorflow.python.ops import control_flow_ops
+
+    class Compiled(control_flow_ops.XLAControlFlowContext):
+        def RequiresUniqueFunctionRetracing(self):
+            return True
+
+    compiled = Compiled()
+    with graph.as_default():
+        compiled.Enter()
+        try:
+            yield
+        finally:
+            compiled.Exit()
+
+
+def saved(tf, graph):
+    from tensorflow.python.saved_model import save_context
+
+    policy = tf.saved_model.experimental.VariablePolicy.EXPAND_DISTRIBUTED_VARIABLES
+    return save_context.save_context(tf.saved_model.SaveOptions(experimental_variable_policy=policy))
+
+
 CONTEXTS = [
-    ("another graph", lambda tf: contextlib.nullcontext(), in_graph, "graph"),
-    ("a second graph", in_graph, in_graph, "graph"),
+    ("another graph", nowhere, lambda tf, graph: in_graph(tf), "graph", ""),
+    ("a second graph", in_this_graph, lambda tf, graph: in_graph(tf), "graph", ""),
+    ("a colocation", in_this_graph, colocated, "colocation", ""),
+    ("another colocation", colocated, colocated, "colocation", ""),
+    ("a device", in_this_graph, on_a_device, "device", ""),
+    ("XLA", in_this_graph, in_xla, "xla", "types"),
+    ("a second XLA context", in_xla, in_xla, "xla", "types"),
+    ("a variable policy", nowhere, saved, "policy", "types"),
 ]
 
 
 @pytest.mark.parametrize("row", CONTEXTS, ids=lambda row: row[0])
 def test_another_context_is_named(tf, reasons, failures, row):
-    """The same arguments in another graph."""
+    """The same arguments in another graph, beside another operation, on another device, in XLA, in a save."""
+    if row[4] and not has_types(tf):
+        pytest.skip("this TensorFlow does not trace anew for it")
 
     @tf.function(autograph=False)
     def target(x):
         return x
 
-    kept = []
+    graph, kept = tf.Graph(), []
     for place in row[1:3]:
-        with place(tf) as one:
+        with place(tf, graph) as one:
             kept.append(one)
             target(2)
     assert told(reasons) == [(("", row[3], ""),)]
+    assert failures == {}
+
+
+def test_another_precision_of_a_layer_is_named(tf, reasons, failures):
+    """Mixed precision is in no context: a layer keeps its own, so it is a new layer that is traced anew."""
+    if not hasattr(tf.keras.layers, "Dense"):
+        pytest.skip("no Keras")
+
+    @tf.function(autograph=False)
+    def target(layer):
+        return tf.constant(1)
+
+    kept = [tf.keras.layers.Dense(1, dtype=dtype) for dtype in ("float32", "float64", "float64")]
+    for layer in kept:
+        target(layer)
+    assert told(reasons) == [(("layer", "precision", "Dense"),), (("layer", "object", "Dense"),)]
+    examples = [account.sorted for account in reasons._accounts.values() if account.function == "target"]
+    assert examples[0][0].differences[0].example == "layer: a Dense (float32) → a Dense (float64)"
     assert failures == {}
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import tfmemwatch
 
 count = 0
+total = 0
 TABLE = np.ones((600, 600), "f4")
 
 
@@ -41,6 +42,70 @@ def test_a_counter_that_stays_as_it_was_traced_is_named(tf, watch, failures):
     assert failures == {}
 
 
+def line(mark):
+    """The one line that ends in this mark."""
+    with open(__file__, encoding="utf-8") as source:
+        (found,) = [number for number, text in enumerate(source, 1) if text.endswith("# %s\n" % mark)]
+    return found
+
+
+def test_a_counter_that_the_traced_function_counts_itself_is_named_with_its_line(tf, watch, failures):
+    """`self.calls += 1` happens in the trace alone: the counter stays at 1, and it is said where and what to do."""
+    steps = 0
+
+    class Model(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls = 0
+            self.is_built = False
+            self.first = None
+            self.same = 5
+
+        @tf.function
+        def step(self, x):
+            global total
+            nonlocal steps
+            self.calls += 1  # ATTRIBUTE
+            total += 1  # GLOBAL
+            steps = steps + 1  # CLOSURE
+            self.is_built = True
+            self.first = 3
+            return x * self.same
+
+    model = Model()
+    for _ in range(3):
+        model.step(tf.ones(3))
+    assert (steps, total, model.calls) == (1, 1, 1)
+    told = frozen()
+    cure = "is changed by the trace of `step`, and by no call after it. Make it a tf.Variable"
+    expected = {"steps": "CLOSURE", "total": "GLOBAL", "self.calls": "ATTRIBUTE"}
+    assert len(told) == len(expected)
+    for name, mark in expected.items():
+        (one,) = [one for one in told if "`%s`" % name in one]
+        assert one.startswith("test_frozen.py:%d step()" % line(mark)) and cure in one
+    model.step(tf.ones(4))  # counts once more: that is told already
+    assert frozen() == told
+    assert failures == {}
+
+
+def test_what_a_call_from_outside_changes_is_no_counter_of_the_trace(tf, watch):
+    """A counter beside the tf.function is as it should be, and not told."""
+    calls = 0
+
+    @tf.function
+    def step(x):
+        return x + 1
+
+    def run(x):
+        nonlocal calls
+        calls += 1
+        return step(x)
+
+    for _ in range(3):
+        run(tf.ones(3))
+    assert calls == 3 and frozen() == []
+
+
 def test_large_data_baked_into_a_trace_is_named_with_line_and_bytes(tf, watch, failures):
     """An array that the function takes from outside becomes a constant of each trace."""
 
@@ -52,7 +117,5 @@ def test_large_data_baked_into_a_trace_is_named_with_line_and_bytes(tf, watch, f
     watch.read()
     (told,) = frozen()
     assert told.startswith("test_frozen.py:") and "`step`" in told and "1.44 MB in each trace" in told
-    with open(__file__, encoding="utf-8") as source:
-        (line,) = [number for number, text in enumerate(source, 1) if text.endswith("# BAKED\n")]
-    assert ":%d " % line in told
+    assert ":%d " % line("BAKED") in told
     assert failures == {}

@@ -1,6 +1,7 @@
 """What is to be written instead: the code that is suggested gives as few traces as it says."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -230,6 +231,30 @@ def test_suggested_code_makes_as_few_traces_as_it_says(tf, watch, failures, row)
         after += 1  # the older option passes over the first trace
     assert (written(tf, better.code, python_function, calls), better.after) == (after, after), better.code
     assert ("input_signature" in better.code) is (not relaxed) or not relaxed
+    assert failures == {}
+
+
+@pytest.mark.parametrize("row", CASES, ids=lambda row: row[0])
+def test_the_short_form_in_the_log_makes_as_few_traces_too(tf, watch, failures, row):
+    """The option and the arguments that it names, and nothing else changed: the same number. None is long."""
+    make = row[1]
+    python_function, calls = make(tf)
+    (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
+    function = tf.function(python_function)
+    for arguments in calls:
+        function(*arguments)
+    probe.reasons.settle()
+    (account,) = [one for one in probe.reasons._accounts.values() if one.function.endswith("step") and one.traces]
+    better = instead(account)
+    parts = better.short[: better.short.rindex(" (")]
+    before, after = map(int, re.findall(r"\d+", better.short[len(parts) :]))
+    assert better.after <= after < before == better.before and len(parts) <= 100
+    options = [one for one in re.findall("`(.*?)`", parts) if re.match(r"\w+=", one)]
+    call = better.code.splitlines()[-1]
+    assert all(one in options or one in call for one in re.findall("`(.*?)`", parts))
+    notes = [line for line in better.code.splitlines() if line.startswith("# make ")]
+    code = "\n".join([*notes, *("@tf.function(%s)" % one for one in options), call])
+    assert written(tf, code, python_function, calls) == after, code
     assert failures == {}
 
 

@@ -7,7 +7,7 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 from features import jit_compile, keras_3, named_kernels, tensorflow_2
-from pairs import HOLDERS, OPERATIONS, leak
+from pairs import COUNTED, HOLDERS, OPERATIONS, leak
 
 
 @leak("cache", needs=(keras_3, named_kernels))
@@ -183,7 +183,7 @@ class AnnealedSlope:
         tf.maximum(self.x, self.x * np.float32(0.3 * 0.999**i))
 
 
-@leak("cache", OPERATIONS, needs=(jit_compile,))
+@leak("cache", COUNTED, needs=(jit_compile,))
 class CompiledForEachShape:
     """XLA compiles for each new shape, with one trace only; cured by padding to one shape. tf#81896"""
 
@@ -199,6 +199,24 @@ class CompiledForEachShape:
 
     def cured(self, i):
         self.score(tf.pad(tf.zeros((i + 1, 8)), [[0, np.int32(127 - i)], [0, 0]]))
+
+
+@leak("cache", COUNTED, needs=(jit_compile,))
+class CompiledForEachLength:
+    """Requests of ever new lengths, to a method with XLA; cured by padding to powers of two. tf#64170"""
+
+    def __init__(self):
+        self.weight = tf.Variable(2.0)
+        self.embed = tf.function(self.embedding, jit_compile=True, reduce_retracing=True)
+
+    def embedding(self, tokens, mask):
+        return tf.reduce_sum(tf.sin(tokens * self.weight) * mask)
+
+    def leaky(self, i):
+        self.embed(tf.zeros((i + 1,)), tf.ones(()))  # CULPRIT
+
+    def cured(self, i):
+        self.embed(tf.zeros((1 << i.bit_length(),)), tf.ones(()))
 
 
 @leak("cache", OPERATIONS, needs=(tensorflow_2,))

@@ -15,7 +15,7 @@ from ..sample import Calls, Living
 from ..trail import plot
 
 _MOST_LINES = 8
-_MADE = frozenset(BY_KIND) - {"trace", "retrace", "session_closed", "writer_closed"}  # told elsewhere
+_MADE = frozenset(BY_KIND) - {"trace", "retrace", "xla_build", "session_closed", "writer_closed"}  # told elsewhere
 
 
 def render(
@@ -29,6 +29,7 @@ def render(
     lines += _findings(findings)
     lines += _made(before, after)
     lines += _traces(before, after)
+    lines += _builds(before, after)
     lines += _living(living) if living is not None else []
     before_account, account = accounts
     lines += _memory(*memory) if account is None else _account(before_account, account)
@@ -113,6 +114,30 @@ def _traces(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str
         lines.append(
             "  %s %s %s, %.2g s, %s  (%s)" % (key.site.short, word, count_of(times) + "×", seconds, size_of(size), note)
         )
+    return lines
+
+
+def _builds(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
+    """What XLA has built, for how many traces: those from this line, else all of the function's name."""
+    rows = []
+    traces: Dict[Tuple[Optional[Site], str], int] = {}
+    for key, tally in after.items():
+        old = before.get(key)
+        times = tally.born - (old.born if old else 0)
+        if key.kind in ("trace", "retrace"):
+            for at in (key.site, None):
+                traces[at, tally.note] = traces.get((at, tally.note), 0) + times
+        elif key.kind == "xla_build" and times:
+            seconds = tally.seconds - (old.seconds if old else 0.0)
+            rows.append((times, key.site, tally.note, seconds, tally.bytes - (old.bytes if old else 0)))
+    if not rows:
+        return []
+    lines = ["", "Builds by XLA"]
+    for times, at, name, seconds, size in sorted(rows, reverse=True)[:_MOST_LINES]:
+        made = traces.get((at, name)) or traces.get((None, name), 0)
+        behind = " for %s trace%s" % (count_of(made), "" if made == 1 else "s") if made else ""
+        built = "%s build%s%s" % (count_of(times), "" if times == 1 else "s", behind)
+        lines.append("  %s %s: %s, %.2g s, %s" % (at.short, name, built, seconds, size_of(size)))
     return lines
 
 

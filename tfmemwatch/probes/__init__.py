@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Dict, Tuple, Type
 
 from . import (
+    builds,
     caches,
     datasets,
     gradients,
@@ -21,6 +22,7 @@ from .scene import Probe
 
 PROBES: Tuple[Type[Probe], ...] = (
     traces.Traces,
+    builds.Builds,
     variables.Variables,
     sessions.Sessions,
     graphs.Graphs,

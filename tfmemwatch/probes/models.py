@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from time import perf_counter
+from time import monotonic, thread_time
 from types import FrameType
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
@@ -226,20 +226,21 @@ class Models(Probe):
         A stretch in which another model was called, or calls overlapped, is nobody's.
         """
         account.read_at = account.calls + min(_FARTHEST, max(_NEAREST if is_short else 1, account.calls // 4))
-        began = perf_counter()
-        if began < account.rests:
+        now = monotonic()
+        if now < account.rests:
             account.read_at = min(account.read_at, account.calls + (_NEAREST if is_short else 1))
             return
+        began = thread_time()  # what waiting for other threads takes is none of its cost
         others = sum(other.calls for other in list(self._accounts.values())) - account.calls
         held = self.scene.process.read().held_bytes if self._under_way == 1 else None
         if held is not None and account.held is not None and others == account.others:
             account.retained.add(account.calls - account.read, held - account.held)
         account.held, account.others, account.read = held, others, account.calls
-        took = perf_counter() - began
+        took = thread_time() - began
         guard.spent["models"] += took
         account.readings += 1
         if account.readings > _FREELY:
-            account.rests = began + took / _READING_SHARE
+            account.rests = now + took / _READING_SHARE
 
     def calls(self) -> List[Calls]:
         """Every model that is alive, and how it has been called."""

@@ -14,7 +14,7 @@ from .. import arguments, guard, site, tfapi
 from ..advice import advice
 from ..arguments import Trace
 from ..errors import LeakFound
-from ..frozen import Frozen, Source, changed, nothing, state_of
+from ..frozen import Frozen, Source, State, changed, changed_by_trace, nothing, state_of
 from ..model import UNKNOWN, Finding, Site
 from ..patch import Patch
 from ..reasons import Account, History, Reasons, instead, why
@@ -42,6 +42,7 @@ class _Begin(NamedTuple):
     resident: Optional[int]  # not malloc's own count: that takes longer the more it has freed
     history: Optional[History]
     trace: Optional[Trace]  # what it is for
+    state: State  # of what the function reads or writes, before its first trace
 
 
 class _Depth(threading.local):
@@ -100,7 +101,10 @@ class Traces(Probe):
             function = history.function
             if function.target is not None:
                 source = Source(function.target, function.instance or nothing)
-                found += changed(function.name, function.line, source, history.state)
+                own = {one.name for one in history.own}
+                found += history.own
+                found += [one for one in changed(function.name, function.line, source, history.state)
+                          if one.name not in own]  # fmt: skip
         return found
 
     def explained(self, finding: Finding) -> Finding:
@@ -153,11 +157,14 @@ class Traces(Probe):
                 history = self._history(owner)
             if asking is not None and history is not None and rank > 1:
                 trace = arguments.signature(asking.f_locals, history.function.parameters, self.scene.settings.values)
+            state: State = ()
+            if history is not None and not history.count and history.function.target is not None:
+                state = state_of(Source(history.function.target, history.function.instance or nothing))
             resident = None if of_dataset else self.scene.process.resident_bytes()
             kind = "dataset_graph" if of_dataset else "function_graph"
             now = time.perf_counter()
             guard.spent["traces"] += now - began
-            return _Begin(kind, at, stack, owner, name, now, resident, history, trace)
+            return _Begin(kind, at, stack, owner, name, now, resident, history, trace, state)
         except Exception:
             guard.failed("traces")
             return None
@@ -212,7 +219,10 @@ class Traces(Probe):
                 function = history.function
                 name = function.name or name
                 if function.target is not None:
-                    history.state = state_of(Source(function.target, function.instance or nothing))
+                    source = Source(function.target, function.instance or nothing)
+                    history.state = after = state_of(source)
+                    if begin.state != after:
+                        history.own = changed_by_trace(function.name, function.line, source, begin.state, after)
             self._graphs.append((weakref.ref(graph), name))
             if begin.owner is not None:
                 ledger.born("function", begin.site, begin.owner, None, begin.name)
@@ -274,4 +284,5 @@ def _role(file: str) -> str:
 def _explained(finding: Finding, account: Account) -> Finding:
     text, examples = why(account)
     better = instead(account)
-    return finding._replace(why=text, examples=examples, suggestion=better.code if better is not None else "")
+    found = finding._replace(why=text, examples=examples)
+    return found if better is None else found._replace(suggestion=better.code, short=better.short)

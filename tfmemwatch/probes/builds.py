@@ -1,0 +1,171 @@
+"""Builds behind a trace: what XLA compiles of a tf.function with jit_compile, once for each concrete shape."""
+
+from __future__ import annotations
+
+import re
+import time
+import weakref
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from .. import arguments, guard, tfapi
+from ..advice import advice
+from ..arguments import Trace
+from ..model import Finding
+from ..reasons import History, Reasons, why
+from ..rewrites import buckets
+from ..signatures import Node, Signature
+from .scene import Probe, Scene
+
+_MOST_SHAPES = 20000  # of one trace; an executable of each weighs thousands of times as much as its key
+_BACKWARD = re.compile(r"__backward_(.+)_\d+$")
+_Shapes = Tuple[Optional[Tuple[int, ...]], ...]
+
+
+class _Built(NamedTuple):
+    """One trace that XLA compiles, and the shapes for which it has."""
+
+    ref: Any  # weak; its end takes this entry away
+    name: str
+    inputs: Tuple[Tuple[str, str], ...]  # name and dtype of each, where they can be told
+    is_open: bool  # whether there can be more than one build of it
+    shapes: Set[int]  # their hashes
+    history: History
+
+
+class Builds(Probe):
+    """Sees the calls of traces that XLA compiles, by a class of their own; every other trace stays as it was made."""
+
+    name = "builds"
+    watches = "executables that XLA builds for tf.functions with jit_compile, by line, with seconds and bytes"
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._known: Dict[int, _Built] = {}  # by id(concrete function)
+        self._kind: Any = None
+        self.reasons = Reasons()
+        guard.spent.setdefault("builds", 0.0)
+
+    def install(self) -> None:
+        self._plain = tfapi.find("compiled_trace").holder
+        self._kind = self._watched(self._plain)
+        self.after_method("compiled_trace", self._made)
+
+    def uninstall(self) -> None:
+        super().uninstall()
+        for built in list(self._known.values()):
+            concrete = built.ref()
+            if concrete is not None:
+                self._let_go(concrete)
+        self._known.clear()
+        self._kind = None
+
+    def start_afresh(self) -> None:
+        self.reasons.start_afresh()
+
+    def read(self) -> None:
+        """Compare the shapes that came since the last look."""
+        self.reasons.settle()
+
+    def explained(self, finding: Finding) -> Finding:
+        """Which argument's shape is ever new, and the sizes to which it could be padded."""
+        account = self.reasons.account(finding.site) if finding.kind == "cache" and not finding.why else None
+        if account is None or finding.cause != advice("executable", account.function).cause:
+            return finding
+        text, examples = why(account, "build")
+        padded = buckets(list(account.history.asked.values()))
+        found = finding._replace(why=text, examples=examples)
+        return found if padded is None else found._replace(suggestion=padded.code, short=padded.short)
+
+    def _made(self, concrete: Any) -> None:
+        if type(concrete) is not self._plain or not tfapi.is_compiled_trace(concrete):
+            return
+        known, key = self._known, id(concrete)
+        inputs = tfapi.inputs_of_trace(concrete)
+        name = tfapi.name_of_trace(concrete)
+        backward = _BACKWARD.match(name)
+        if backward is not None:
+            name = "the gradient of " + backward.group(1)
+        named = _named(concrete, inputs) if backward is None else ()
+        built = _Built(
+            weakref.ref(concrete, lambda ref: known.pop(key, None)), name, named,
+            any(shape is None or None in shape for _, _, shape in inputs), set(),
+            History(tfapi.Traced(name, (), False, ("", 0), (), "")),
+        )  # fmt: skip
+        known[key] = built
+        concrete.__class__ = self._kind
+
+    def _let_go(self, concrete: Any) -> None:
+        """As it was made."""
+        self._known.pop(id(concrete), None)
+        if type(concrete).__dict__.get("_call_flat") is not None and type(concrete) is not self._plain:
+            concrete.__class__ = self._plain
+
+    def _watched(self, plain: Any) -> Any:
+        """The class of a trace that is watched. An attribute of the trace itself would be copied along with others."""
+        original = plain._call_flat
+        known, scene, build, let_go = self._known, self.scene, self._build, self._let_go
+        eagerly, tensor = tfapi.find("executing_eagerly").value, tfapi.find("eager_tensor").value
+
+        def _call_flat(me: Any, *args: Any, **kwargs: Any) -> Any:
+            built = key = None
+            try:
+                built = known.get(id(me))
+                if built is None:
+                    let_go(me)  # a copy
+                elif args and scene.rank and eagerly():
+                    key = tuple([one._shape_tuple() if type(one) is tensor else None for one in args[0]])
+                    if hash(key) in built.shapes:
+                        key = None
+            except Exception:
+                guard.failed("builds: call")
+            if key is None or built is None:
+                return original(me, *args, **kwargs)
+            return build(original, built, key, me, args, kwargs)
+
+        return type(plain)(
+            plain.__name__, (plain,),
+            {"_call_flat": _call_flat, "__module__": plain.__module__, "__qualname__": plain.__qualname__,
+             "__doc__": plain.__doc__},
+        )  # fmt: skip
+
+    def _build(
+        self, original: Callable[..., Any], built: _Built, key: _Shapes, me: Any, args: Any, kwargs: Dict[str, Any]
+    ) -> Any:
+        """A call that has XLA build: its seconds, and what is in use after it and was not before."""
+        if len(built.shapes) >= _MOST_SHAPES:
+            return original(me, *args, **kwargs)
+        is_first = not built.shapes
+        built.shapes.add(hash(key))  # another thread with the same shapes waits for this one's
+        process = self.scene.process
+        before = process.in_use_bytes()
+        began = time.perf_counter()
+        try:
+            result = original(me, *args, **kwargs)
+        except BaseException:
+            built.shapes.discard(hash(key))  # nothing was kept, and the next call tries again
+            raise
+        ended = time.perf_counter()
+        try:
+            grown = 0 if before is None else max(0, (process.in_use_bytes() or 0) - before)
+            at, stack = self.scene.where("xla_build")
+            self.scene.ledger.happened("xla_build", at, 1, grown, ended - began, built.name, stack)
+            if built.inputs and self.scene.rank > 1:
+                asked = _signature(built.inputs, key)
+                self.reasons.traced(built.history, at, built.name, Trace(asked, asked), is_first)
+            if not built.is_open:
+                self._let_go(me)
+        except Exception:
+            guard.failed("builds")
+        guard.spent["builds"] += time.perf_counter() - ended
+        return result
+
+
+def _signature(inputs: Sequence[Tuple[str, str]], key: _Shapes) -> Signature:
+    return Signature(tuple([(name, Node("tensor", dtype, shape)) for (name, dtype), shape in zip(inputs, key)]))
+
+
+def _named(concrete: Any, inputs: List[Tuple[str, str, Any]]) -> Tuple[Tuple[str, str], ...]:
+    """The inputs as the program names them: by the paths of their arguments, where each is one tensor of these."""
+    paths = arguments.tensor_paths(getattr(concrete, "function_type", None))
+    names = paths if paths and len(paths) == len(inputs) else [name for name, _, _ in inputs]
+    return tuple([(name, dtype) for name, (_, dtype, _) in zip(names, inputs)])
