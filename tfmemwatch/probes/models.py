@@ -38,7 +38,20 @@ def _is_inside(caller: FrameType, model: Any) -> bool:
 class _Account:
     """The running count for one model and one method."""
 
-    __slots__ = ("calls", "held", "method", "name", "others", "read", "read_at", "readings", "ref", "rests", "retained")
+    __slots__ = (
+        "calls",
+        "grown",
+        "held",
+        "method",
+        "name",
+        "others",
+        "read",
+        "read_at",
+        "readings",
+        "ref",
+        "rests",
+        "retained",
+    )
 
     def __init__(self, model: Any, method: str, forget: Callable[[Any], Any]) -> None:
         self.ref = weakref.ref(model, forget)
@@ -46,6 +59,7 @@ class _Account:
         self.method = method
         self.calls = 0
         self.retained = Retained()
+        self.grown = 0  # bytes in use, the first calls among them
         self.held: Optional[int] = None  # bytes in use at the last reading, if that can be compared with the next
         self.read = self.read_at = 0  # calls at the last reading, and from which on there is another
         self.others = 0  # calls of all other models at the last reading
@@ -234,6 +248,7 @@ class Models(Probe):
         held = self.scene.process.read().held_bytes if self._under_way == 1 else None
         if held is not None and account.held is not None and others == account.others:
             account.retained.add(account.calls - account.read, held - account.held)
+            account.grown += held - account.held
         account.held, account.others, account.read = held, others, account.calls
         took = perf_counter() - began
         guard.spent["models"] += took
@@ -247,3 +262,14 @@ class Models(Probe):
             Calls(a.name.strip(), a.method, a.calls, a.retained.calls, a.retained.bytes, a.retained.error)
             for a in list(self._accounts.values())
         ]
+
+    def grown(self, model: Any) -> int:
+        """What memory in use gained over the calls of a model, or of a signature of it."""
+        signatures = getattr(model, "signatures", None) or {}
+        owners = {id(model), *map(id, signatures.values())}
+        return sum(account.grown for (owner, _), account in list(self._accounts.items()) if owner in owners)
+
+    def called(self) -> List[Any]:
+        """Weak references to the Keras models that were called, those from before the watch among them."""
+        kinds = tuple(self._seen)
+        return [account.ref for account in list(self._accounts.values()) if isinstance(account.ref(), kinds)]
