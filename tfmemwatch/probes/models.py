@@ -109,7 +109,9 @@ class Models(Probe):
             self._symbolic.update(keras.symbolic)
             self._wrap_model(keras.model)
             for optimizer in keras.optimizers:
-                self.patches.append(Patch(optimizer, "__init__", quickly(self._optimizer, "models: optimizer")))
+                self.patches.append(
+                    Patch(optimizer, "__init__", quickly(self._optimizer, "models: optimizer", self.scene))
+                )
 
     def uninstall(self) -> None:
         super().uninstall()
@@ -118,7 +120,7 @@ class Models(Probe):
     def _wrap_model(self, model: Any) -> None:
         self.patches.append(Patch(model, "__init__", self._made))
         self.patches.append(Patch(model, "__call__", self._call))  # of models alone, though layers define it
-        compiled = quickly(self._compiled, "models: compile")
+        compiled = quickly(self._compiled, "models: compile", self.scene)
         self.patches.append(Patch(where_defined(model, "compile"), "compile", compiled))
         for method in WHOLE_CALLS:
             if hasattr(model, method):
@@ -128,10 +130,12 @@ class Models(Probe):
         """Before the constructor: what it makes comes after the model in every account."""
 
         def made(*args: Any, **kwargs: Any) -> None:
-            if patch.is_live:
+            if patch.is_live and self.scene.rank:
+                began = perf_counter()
                 try:
                     if not _is_inside(sys._getframe(1), args[0]):
                         self.scene.born("model", args[0], makes=True)
+                    guard.spent["models"] += perf_counter() - began
                 except Exception:
                     guard.failed("models: made")
             original(*args, **kwargs)
@@ -221,6 +225,7 @@ class Models(Probe):
 
     def _begin(self, args: Any, method: str) -> None:
         self._under_way += 1
+        began = perf_counter()
         try:
             is_short = method == "__call__"
             if is_short and not self._eagerly():
@@ -231,6 +236,7 @@ class Models(Probe):
             if account.calls >= account.read_at:
                 self._read(account, is_short)
             account.calls += 1
+            guard.spent["models"] += perf_counter() - began
         except Exception:
             guard.failed("models: call")
 
@@ -251,7 +257,6 @@ class Models(Probe):
             account.grown += held - account.held
         account.held, account.others, account.read = held, others, account.calls
         took = perf_counter() - began
-        guard.spent["models"] += took
         account.readings += 1
         if account.readings > _FREELY:
             account.rests = began + took / _READING_SHARE
