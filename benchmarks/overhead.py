@@ -32,12 +32,15 @@ import numpy as np
 import tensorflow as tf
 
 import tfmemwatch
-from tfmemwatch import growth, tfapi
+from tfmemwatch import growth, guard, tfapi
 from tfmemwatch.arguments import Trace
+from tfmemwatch.budget import Budget
 from tfmemwatch.config import Config
 from tfmemwatch.ledger import Ledger
 from tfmemwatch.model import Site
 from tfmemwatch.operations import Operations
+from tfmemwatch.probes.traces import Traces
+from tfmemwatch.probes.variables import Variables
 from tfmemwatch.reasons import History, Reasons
 from tfmemwatch.signatures import Node, Signature
 
@@ -310,6 +313,7 @@ def own_rows(quick: bool) -> List[Row]:
         *series_rows(),
         *memory_rows(),
         *window_rows(),
+        *budget_rows(),
     ]
 
 
@@ -437,6 +441,77 @@ def window_rows() -> List[Row]:
         window.close()
         tfmemwatch.uninstall()
     return [Row("an eager operation, window of evidence open", min(bare), min(open_))]
+
+
+DEARER = 100
+BUDGET = 0.01  # the default of max_overhead
+LOOK_SECONDS = 0.2  # and a window of ten looks instead of a minute
+
+
+class Dear:
+    """Something of a probe's, taking a hundred times what it takes, and a count of what that comes to."""
+
+    def __init__(self, probe: type, name: str, us: float) -> None:
+        self.seconds = 0.0
+        self.is_read = name == "read"  # which the watch's own thread does
+        self._probe, self._name, self._original = probe, name, getattr(probe, name)
+        original, wait = self._original, us * DEARER * 1e-6
+
+        def dear(*args: Any) -> None:
+            began = time.perf_counter()
+            original(*args)
+            while time.perf_counter() - began < wait:
+                pass
+            self.seconds += time.perf_counter() - began
+
+        setattr(probe, name, dear)
+
+    def undo(self) -> None:
+        setattr(self._probe, self._name, self._original)
+
+
+def budget_rows() -> List[Row]:
+    """A probe becomes a hundred times dearer: what the watch takes of each second, once it has seen that."""
+    watch = tfmemwatch.install(sample_seconds=NEVER_SECONDS, evidence=False)
+    variable = tf.Variable(1.0)
+    variables = next(probe for probe in watch.probes if isinstance(probe, Variables))
+    traces = next(probe for probe in watch.probes if isinstance(probe, Traces))
+    hook_us, read_us = best_us(lambda: variables._made(variable), 100), best_us(traces.read, 100)
+    tfmemwatch.uninstall()
+    # A read is so cheap that a hundred of them are still nothing at this interval: as if it took a whole 50 us.
+    return [
+        budget_row("a hook", Dear(Variables, "_made", hook_us)),
+        budget_row("a read", Dear(Traces, "read", max(read_us, 50.0))),
+    ]
+
+
+def budget_row(what: str, dear: Dear) -> Row:
+    watch = tfmemwatch.install(sample_seconds=LOOK_SECONDS, evidence=False, log=False, max_overhead=BUDGET)
+    try:
+        watch.budget = Budget(BUDGET, 10 * LOOK_SECONDS)
+        before = share_taken(watch, dear, 0.9)
+        ends = time.monotonic() + 60
+        while watch.level != "off" and time.monotonic() < ends and (watch.budget.share or 1.0) > BUDGET:
+            share_taken(watch, dear, 0.1)
+        after = share_taken(watch, dear, 3.0)
+        text = "%s %dx dearer, us of each second (before: %d; level: %s)"
+        return Row(text % (what, DEARER, before * 1e6, watch.level), None, after * 1e6, most_us=BUDGET * 1e6)
+    finally:
+        tfmemwatch.uninstall()
+        dear.undo()
+
+
+def share_taken(watch: Any, dear: Dear, seconds: float) -> float:
+    """What the watch takes of a program that makes variables for so long: its thread, and the dear one to the full."""
+
+    def taken() -> float:
+        hooks = sum(share for name, share in guard.spent.items() if not name.startswith("variables"))
+        return watch._own_seconds + hooks + (0.0 if dear.is_read else dear.seconds)
+
+    began, spent = time.perf_counter(), taken()
+    while time.perf_counter() - began < seconds:
+        tf.Variable(1.0)
+    return (taken() - spent) / (time.perf_counter() - began)
 
 
 # -- showing it

@@ -2,9 +2,13 @@
 
 import pytest
 
+import tfmemwatch
+from tfmemwatch import guard
 from tfmemwatch.budget import Budget
 from tfmemwatch.config import Config
 from tfmemwatch.monitor import Watch
+from tfmemwatch.probes import scene
+from tfmemwatch.probes.variables import Variables
 
 
 def words(budget, shares, seconds=60):
@@ -96,3 +100,39 @@ def test_the_user_may_set_the_level_again(watch):
     watch.set_level("stacks")
     watch._keep_to_budget("raise")
     assert (watch.level, "max_overhead" in watch.more()) == ("stacks", False)
+
+
+@pytest.fixture
+def dear_hook(fake_tf, monkeypatch):
+    """A watch in which the hook of a variable takes a millisecond each time; what it has taken so far, in all."""
+    clock = Clock()
+
+    def made(self, variable):
+        clock.spent += 1e-3
+
+    monkeypatch.setattr(Variables, "_made", made)
+    monkeypatch.setattr(scene, "perf_counter", lambda: clock.spent)
+    monkeypatch.setattr(guard, "spent", {})
+    yield clock, tfmemwatch.install(sample_seconds=3600, evidence=False), fake_tf.resource_variable_ops
+    tfmemwatch.uninstall()
+
+
+def test_a_dear_hook_is_seen_though_one_call_in_many_is_timed(dear_hook):
+    """What 640 calls of it have taken is what the budget is told."""
+    clock, watch, made = dear_hook
+    for _ in range(640):
+        made.BaseResourceVariable()
+    assert clock.spent == pytest.approx(0.64)
+    assert sum(guard.spent.values()) == pytest.approx(0.64)
+    assert watch.spent_seconds() == pytest.approx(0.64, abs=0.05)
+
+
+def test_at_level_off_a_dear_hook_costs_nothing(dear_hook):
+    """Nothing but a check is left of it, and it is back when the level is."""
+    clock, watch, made = dear_hook
+    watch.set_level("off")
+    made.BaseResourceVariable()
+    assert clock.spent == 0
+    watch.set_level("counts")
+    made.BaseResourceVariable()
+    assert clock.spent == pytest.approx(1e-3)

@@ -18,7 +18,7 @@ from tfmemwatch.model import OTHER, Finding, Key, Site, Tally
 from tfmemwatch.outputs import series
 from tfmemwatch.outputs.prometheus import Collector, page
 from tfmemwatch.outputs.series import Names, Readings
-from tfmemwatch.sample import Calls, Cause, Own, Sample
+from tfmemwatch.sample import Calls, Cause, Loaded, Own, Remains, Sample
 
 AT = Site("train.py", 41, "step")
 
@@ -215,6 +215,18 @@ def test_counters_never_fall_when_names_come_and_go():
         assert len(now) <= 3
         before = now
     assert sum(now.values()) <= sum(born)
+
+
+def test_models_are_told_within_their_bound(readings):
+    """What models of one name have adds up; beyond the bound they are `other`; what is left of the dead has its own."""
+    loaded = [Loaded("net", 4, 100, 2, 0), Loaded("net", 4, 100, 2, 0), Loaded("b", 1, 7, 0, 0)]
+    more = [Loaded("m%d" % number, 1, 1, 0, 0) for number in range(20)]
+    gone = [Remains("old", AT, 50, 48, 4800, "")]
+    families = readings.families(sample()._replace(models=loaded + more, remains=gone))
+    weights = shown(families, "tfmemwatch_model_weight_bytes")
+    assert weights["net",] == 200 and sum(weights.values()) == 227 and len(weights) <= 4
+    assert shown(families, "tfmemwatch_model_variables")["net",] == 8
+    assert shown(families, "tfmemwatch_unloaded_variables")["old",] == 48
 
 
 def test_calls_of_a_model_that_has_gone_are_not_taken_back(readings):

@@ -150,6 +150,7 @@ class Inquiry:
         """Take one reading; True when there is a finding, or the one there was is over."""
         held = float(memory.held_bytes or 0)
         if self._looks >= 0:
+            self._helds.append(held)
             return self._go_on(unexplained, now, read)
         self._wait -= 1
         self._quiet += 1
@@ -189,6 +190,7 @@ class Inquiry:
         self._began = now
         self._tensor = self._tensor_type()
         self._first = self._middle = read()
+        self._helds: List[float] = []  # at each look of this inquiry
         self._half: Dict[Tuple[Site, str], Operation] = {}
         self._outputs: Dict[Tuple[Site, str], Operation] = {}
         self._before = census.take(self._tensor)
@@ -393,12 +395,17 @@ class Inquiry:
 
     def _judge_rest(self, now: float, grown: float, blocks: float) -> bool:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
-        if not self._is_much(grown) or self._is_doubted("the rest"):
+        if not self._is_much(grown) or not self._floor_rises(grown) or self._is_doubted("the rest"):
             return self._give_up()
         if blocks > 0.5:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)
         at, name = self.heaviest
         return self._found("native_heap", at, name, 0, grown, now, 0.5)
+
+    def _floor_rises(self, grown: float) -> bool:
+        """Whether the least that was in use has grown too: by the clock one reads in the middle of calls as well."""
+        part = max(1, len(self._helds) // 4)
+        return self._per == "step" or min(self._helds[-part:]) - min(self._helds[:part]) >= 0.4 * grown
 
     @property
     def heaviest(self) -> Tuple[Site, str]:

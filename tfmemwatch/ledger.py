@@ -128,6 +128,12 @@ class Ledger:
             lives = [life for life in self._living.values() if life.account.key.kind == kind]
         return [(life.account.key.site, now - life.since) for life in lives]
 
+    def references(self, kind: str, most: int) -> List[Tuple[Site, Any]]:
+        """The line of each living thing of a kind, and a weak reference to it; the oldest first."""
+        with self._lock:
+            lives = [life for life in self._living.values() if life.account.key.kind == kind]
+        return [(life.account.key.site, life.ref) for life in lives[:most]]
+
     def living(self, kinds: Collection[str], site: Site, most: int = 4) -> List[Any]:
         """Some of the things of these kinds that were made at a line and are alive, spread over their ages."""
         with self._lock:

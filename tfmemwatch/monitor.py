@@ -15,6 +15,7 @@ from .budget import Budget
 from .config import Config, checked
 from .door import Door
 from .errors import Unavailable
+from .estates import Estates
 from .examiner import Examiner
 from .expectations import Expectation, Expectations
 from .forecast import Outlook
@@ -25,7 +26,7 @@ from .horizon import Horizon
 from .inquiry import Pace
 from .ledger import Ledger
 from .memory import Memory, Process
-from .model import Finding, Site
+from .model import UNKNOWN, Finding, Site
 from .moment import Snapshot
 from .operations import Operations
 from .outputs import log
@@ -73,6 +74,7 @@ class Watch:
         self.expectations = Expectations(config.collect)
         self.tensorflow_before_fork = False
         self.after_look: List[Callable[[], None]] = []  # called on the watch's thread, when it has looked
+        self.estates = Estates(config.collect, self._models, self._traces_of, self._grown_of)
         self._sampler: Optional[Sampler] = None
         self._hook: Any = None
         self._running = False
@@ -189,6 +191,7 @@ class Watch:
         sampling = self._sampler is not None
         self.ledger.start_afresh()
         self.expectations.start_afresh()
+        self.estates.start_afresh()
         self.process.open()
         for probe in self.probes:
             probe.start_afresh()
@@ -227,6 +230,8 @@ class Watch:
         """One look at everything, and all that follows from it."""
         began = time.thread_time()
         self._look()
+        if self._running and self.scene.rank:
+            self._take_stock()
         for listener in self.after_look:
             try:
                 listener()
@@ -271,6 +276,29 @@ class Watch:
                 self.tell(self.news())
             else:
                 self.ledger.read()  # what was born before still dies, and its deaths must not pile up
+
+    def _take_stock(self, asked: bool = False) -> None:
+        """What models have, and what is left of those that have gone; not under the watch's lock."""
+        try:
+            news = self.estates.look(asked)
+        except Exception:
+            guard.failed("estates")
+            return
+        for remains in news if self.config.log else ():
+            guard.logger.info("a model that was made at %s has gone: %s", remains.site.short, remains)
+
+    def _models(self, most: int) -> List[Tuple[Site, Any]]:
+        """Where the living models were made, and weak references to them."""
+        self.ledger.read()
+        known = self.ledger.references("model", most)
+        from_before = [ref for probe in self.probes if isinstance(probe, Models) for ref in probe.called()]
+        return (known + [(UNKNOWN, ref) for ref in from_before])[:most]
+
+    def _traces_of(self, model: Any) -> int:
+        return sum(probe.times(model) for probe in self.probes if isinstance(probe, Traces))
+
+    def _grown_of(self, model: Any) -> int:
+        return sum(probe.grown(model) for probe in self.probes if isinstance(probe, Models))
 
     def news(self) -> List[Finding]:
         """What the probes have to say by themselves, each once."""
@@ -353,12 +381,13 @@ class Watch:
 
     def snapshot(self, owners: bool = False) -> Snapshot:
         """Everything at this moment, as a plain value; with whose bytes these are, if that is asked for."""
+        living = self.living()
         with self._lock:
             counts, memory, verdict = self.read(), self.memory(), self._examiner.verdict
             account = self.account() if owners else None
             limit = next(iter(self.horizon.limits), None)
             return Snapshot(time.time(), counts, memory, tuple(self.findings()), dict(self.off), verdict,
-                            account, limit, self.outlook(), self.living())  # fmt: skip
+                            account, limit, self.outlook(), living)  # fmt: skip
 
     def living(self) -> Living:
         """What a report says beside counts; looks through the heap once."""
@@ -368,7 +397,10 @@ class Watch:
             owners = census.everything({tfapi.find("registered_function").value})
             orphans = len(set(names).difference(map(tfapi.registered_name, owners)))
         count = None if names is None else len(names)
-        return Living(self.calls(), self.ledger.ages("session"), count, orphans)
+        self._take_stock(asked=True)
+        return Living(
+            self.calls(), self.ledger.ages("session"), count, orphans, self.estates.loaded, self.estates.remains
+        )
 
     def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
         """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
@@ -388,6 +420,7 @@ class Watch:
                 self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)
             ),
             gauges=self._gauges(), registered_functions=tfapi.registered_functions(),
+            models=self.estates.loaded, remains=self.estates.remains,
         )  # fmt: skip
 
     def report(self) -> str:

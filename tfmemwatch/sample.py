@@ -6,7 +6,7 @@ import math
 from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .memory import Memory
-from .model import Finding, Key, Site, Tally, size_of
+from .model import Finding, Key, Site, Tally, count_of, size_of
 
 _LEAST_MEASURED = 100  # calls: the first ones build and cache, whatever their scatter says
 
@@ -35,13 +35,40 @@ class Calls(NamedTuple):
         return "%s ± %s" % (size_of(1000 * self.per_call) if sure else "0 B", size_of(1000 * self.error_bytes))
 
 
+class Loaded(NamedTuple):
+    """A model that is alive."""
+
+    model: str
+    variables: int
+    weight_bytes: int
+    traces: int  # of its functions, as far as these can be told
+    grown_bytes: int  # what memory in use gained over its calls since it was first called, where that could be read
+
+
+class Remains(NamedTuple):
+    """A model that has gone, of which variables live on that no living model has."""
+
+    model: str
+    site: Site
+    variables: int  # that it had
+    alive: int
+    bytes: int  # of these
+    holder: str  # the way to one of them; empty where none was found
+
+    def __str__(self) -> str:
+        text = "%s: %s of %s variables still alive" % (self.model, count_of(self.alive), count_of(self.variables))
+        return "%s (%s)%s" % (text, size_of(self.bytes), ", held by " + self.holder if self.holder else "")
+
+
 class Living(NamedTuple):
-    """What a report says beside counts: of calls, of ages, and of functions in TensorFlow's runtime."""
+    """What a report says beside counts: of models, of ages, and of functions in TensorFlow's runtime."""
 
     calls: Sequence[Calls] = ()
     session_ages: Sequence[Tuple[Site, float]] = ()
     functions: Optional[int] = None  # registered in the runtime
     orphans: Optional[int] = None  # of them, those whose owner in Python has gone
+    models: Sequence[Loaded] = ()
+    remains: Sequence[Remains] = ()
 
 
 class Cause(NamedTuple):
@@ -80,3 +107,5 @@ class Sample(NamedTuple):
     gauges: Mapping[str, Mapping[str, float]]  # as in `catalog.GAUGES`: by metric, and by the value of its label
     registered_functions: Optional[int] = None  # in TensorFlow's runtime
     orphan_functions: Optional[int] = None  # of them, those without an owner, as counted last
+    models: Sequence[Loaded] = ()
+    remains: Sequence[Remains] = ()

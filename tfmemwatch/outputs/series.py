@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ..advice import TABLE
 from ..catalog import GAUGES, METRICS, Gauge, Metric
@@ -215,6 +215,10 @@ class Readings:
         for calls in sample.calls:
             yield (plain(calls.model), calls.method), float(getattr(calls, field))
 
+    def _models(self, rows: Sequence[Any], field: str) -> Iterable[Tuple[Labels, float]]:
+        for row in rows:
+            yield (plain(row.model),), float(getattr(row, field))
+
     def _findings(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
         kinds = dict.fromkeys(_FINDING_KINDS, 0)
         for finding in sample.findings:
@@ -251,7 +255,10 @@ def _one(value: Optional[float]) -> Iterable[Tuple[Labels, float]]:
 
 
 _FINDING_KINDS = tuple(sorted({advice.kind for advice in TABLE.values()}))
-_FOLDED = frozenset(("tfmemwatch_retrace_causes_total", "tfmemwatch_model_calls_total", "tfmemwatch_model_grown_bytes"))
+_FOLDED = frozenset((
+    "tfmemwatch_retrace_causes_total", "tfmemwatch_model_calls_total", "tfmemwatch_model_grown_bytes",
+    "tfmemwatch_model_weight_bytes", "tfmemwatch_model_variables", "tfmemwatch_unloaded_variables",
+))  # fmt: skip
 
 
 def _gauge(row: Gauge) -> Reader:
@@ -269,6 +276,9 @@ READERS: Dict[str, Reader] = {
     "tfmemwatch_oldest_session_seconds": Readings._oldest_session,
     "tfmemwatch_model_calls_total": lambda self, sample: self._calls(sample, "calls"),
     "tfmemwatch_model_grown_bytes": lambda self, sample: self._calls(sample, "grown_bytes"),
+    "tfmemwatch_model_weight_bytes": lambda self, sample: self._models(sample.models, "weight_bytes"),
+    "tfmemwatch_model_variables": lambda self, sample: self._models(sample.models, "variables"),
+    "tfmemwatch_unloaded_variables": lambda self, sample: self._models(sample.remains, "alive"),
     "tfmemwatch_orphan_functions": lambda self, sample: _one(sample.orphan_functions),
     "tfmemwatch_python_blocks": lambda self, sample: _one(sample.memory.python_blocks),
     "tfmemwatch_findings": Readings._findings,

@@ -11,7 +11,7 @@ from ..forecast import Outlook, limit_of, span_of
 from ..limit import Limit
 from ..memory import Memory
 from ..model import Finding, Key, Site, Tally, count_of, pace_of, since_of, size_of
-from ..sample import Calls, Living
+from ..sample import Calls, Living, Loaded
 from ..trail import plot
 
 _MOST_LINES = 8
@@ -171,11 +171,28 @@ def _living(living: Living) -> List[str]:
     called = sorted((row for row in living.calls if row.calls), key=lambda row: -row.calls)
     if called:
         lines += ["", "Model calls                                 calls   left by 1,000 of them"]
-        lines += [_model(row) for row in called[:_MOST_LINES]]
+        lines += [_called(row) for row in called[:_MOST_LINES]]
+    if living.models:
+        lines += ["", "Models alive                            variables     weigh   traces   grown by calls"]
+        lines += [_model(row) for row in living.models[:_MOST_LINES]]
+        lines += _and_more(living.models)
+    if living.remains:
+        lines += ["", "Left of models that have gone"]
+        lines += ["  %s  (made at %s)" % (row, row.site.short) for row in living.remains[:_MOST_LINES]]
+        lines += _and_more(living.remains)
     return lines
 
 
-def _model(row: Calls) -> str:
+def _and_more(rows: Sequence[object]) -> List[str]:
+    return ["  … and %d more" % (len(rows) - _MOST_LINES)] if len(rows) > _MOST_LINES else []
+
+
+def _model(row: Loaded) -> str:
+    numbers = (count_of(row.variables), size_of(row.weight_bytes), count_of(row.traces), size_of(row.grown_bytes))
+    return "  %-38s %8s %9s %8s   %s" % (row.model[:38], *numbers)
+
+
+def _called(row: Calls) -> str:
     name = "%s.%s" % (row.model, row.method)
     return "  %-38s %8s   %s" % (name[:38], count_of(row.calls), row.leaves or "not known yet")
 

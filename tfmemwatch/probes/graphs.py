@@ -44,11 +44,11 @@ class Graphs(Probe):
 
     def install(self) -> None:
         self._func_graph = tfapi.find("func_graph").value
-        self.after_method("graph", self._made)
+        self.after_method("graph", self._made, always=True)
         self.scene.runs.first = self._first_run
         self.scene.runs.share(self)
         if tfapi.has("session_callable"):
-            self.after("session_callable", self._callable)
+            self.after("session_callable", self._callable, always=True)
         if tfapi.has("imported_operations"):
             self.after("imported_operations", self._imported)
 

@@ -38,7 +38,20 @@ def _is_inside(caller: FrameType, model: Any) -> bool:
 class _Account:
     """The running count for one model and one method."""
 
-    __slots__ = ("calls", "held", "method", "name", "others", "read", "read_at", "readings", "ref", "rests", "retained")
+    __slots__ = (
+        "calls",
+        "grown",
+        "held",
+        "method",
+        "name",
+        "others",
+        "read",
+        "read_at",
+        "readings",
+        "ref",
+        "rests",
+        "retained",
+    )
 
     def __init__(self, model: Any, method: str, forget: Callable[[Any], Any]) -> None:
         self.ref = weakref.ref(model, forget)
@@ -46,6 +59,7 @@ class _Account:
         self.method = method
         self.calls = 0
         self.retained = Retained()
+        self.grown = 0  # bytes in use, the first calls among them
         self.held: Optional[int] = None  # bytes in use at the last reading, if that can be compared with the next
         self.read = self.read_at = 0  # calls at the last reading, and from which on there is another
         self.others = 0  # calls of all other models at the last reading
@@ -95,7 +109,9 @@ class Models(Probe):
             self._symbolic.update(keras.symbolic)
             self._wrap_model(keras.model)
             for optimizer in keras.optimizers:
-                self.patches.append(Patch(optimizer, "__init__", quickly(self._optimizer, "models: optimizer")))
+                self.patches.append(
+                    Patch(optimizer, "__init__", quickly(self._optimizer, "models: optimizer", self.scene))
+                )
 
     def uninstall(self) -> None:
         super().uninstall()
@@ -104,7 +120,7 @@ class Models(Probe):
     def _wrap_model(self, model: Any) -> None:
         self.patches.append(Patch(model, "__init__", self._made))
         self.patches.append(Patch(model, "__call__", self._call))  # of models alone, though layers define it
-        compiled = quickly(self._compiled, "models: compile")
+        compiled = quickly(self._compiled, "models: compile", self.scene)
         self.patches.append(Patch(where_defined(model, "compile"), "compile", compiled))
         for method in WHOLE_CALLS:
             if hasattr(model, method):
@@ -114,11 +130,12 @@ class Models(Probe):
         """Before the constructor: what it makes comes after the model in every account."""
 
         def made(*args: Any, **kwargs: Any) -> None:
-            if patch.is_live:
+            if patch.is_live and self.scene.rank:
+                began = perf_counter()
                 try:
                     if not _is_inside(sys._getframe(1), args[0]):
                         self.scene.born("model", args[0], makes=True)
-                except Exception:
+                        except Exception:
                     guard.failed("models: made")
             original(*args, **kwargs)
 
@@ -235,6 +252,7 @@ class Models(Probe):
         held = self.scene.process.read().held_bytes if self._under_way == 1 else None
         if held is not None and account.held is not None and others == account.others:
             account.retained.add(account.calls - account.read, held - account.held)
+            account.grown += held - account.held
         account.held, account.others, account.read = held, others, account.calls
         took = thread_time() - began
         guard.spent["models"] += took
@@ -248,3 +266,14 @@ class Models(Probe):
             Calls(a.name.strip(), a.method, a.calls, a.retained.calls, a.retained.bytes, a.retained.error)
             for a in list(self._accounts.values())
         ]
+
+    def grown(self, model: Any) -> int:
+        """What memory in use gained over the calls of a model, or of a signature of it."""
+        signatures = getattr(model, "signatures", None) or {}
+        owners = {id(model), *map(id, signatures.values())}
+        return sum(account.grown for (owner, _), account in list(self._accounts.items()) if owner in owners)
+
+    def called(self) -> List[Any]:
+        """Weak references to the Keras models that were called, those from before the watch among them."""
+        kinds = tuple(self._seen)
+        return [account.ref for account in list(self._accounts.values()) if isinstance(account.ref(), kinds)]

@@ -6,7 +6,7 @@ import itertools
 import sys
 from time import perf_counter
 from types import CodeType, FrameType
-from typing import Any, Callable, Dict, Hashable, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Hashable, List, Optional, Set, Tuple, Union
 
 from .. import guard, site, tfapi
 from ..config import Config
@@ -20,7 +20,7 @@ RANK = {"off": 0, "counts": 1, "sites": 2, "stacks": 3}
 
 
 _LISTS = (list, tuple)
-_TIMED_EACH = 32  # of a hook that is called often: the clock costs as much as the hook
+TIMED_EACH = 32  # of a hook that is called often: the clock costs as much as the hook
 _getframe = sys._getframe
 
 
@@ -42,13 +42,14 @@ class Runs:
             probe.wrap("session_run", self._run)
 
     def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-        known, seen, count = self.fetched, self.seen, self.count
+        known, seen, count, spent = self.fetched, self.seen, self.count, guard.spent
+        spent.setdefault("sessions: run", 0.0)
 
         def run(*args: Any, **kwargs: Any) -> Any:
             if not args or not patch.is_live:
                 return original(*args, **kwargs)
             try:
-                next(count)
+                began = 0.0 if next(count) % TIMED_EACH else perf_counter()
                 if id(args[0]._graph) not in seen:
                     self.first(args[0]._graph)
                 fetched = known.get(id(args[0]))
@@ -63,6 +64,8 @@ class Runs:
                     key = fetches
                 if key not in fetched:
                     self.new_fetch(fetched, fetches)
+                if began:
+                    spent["sessions: run"] += TIMED_EACH * (perf_counter() - began)
             except Exception:
                 guard.failed("sessions: run")
             return original(*args, **kwargs)
@@ -190,16 +193,29 @@ class Probe:
         place = tfapi.find(what)
         self.patches.append(Patch(place.holder, place.attribute, make))
 
-    def after(self, what: str, note: Callable[..., None]) -> None:
-        """Call `note(result, *args, **kwargs)` after each call of a thing; it can't hurt the program."""
-        self.wrap(what, noted(note, "%s: %s" % (self.name, what)))
+    def after(self, what: str, note: Callable[..., None], always: bool = False) -> None:
+        """Call `note(result, *args, **kwargs)` after each call of a thing; it can't hurt the program.
 
-    def after_method(self, what: str, note: Callable[[Any], None]) -> None:
+        At level off it is not called, however dear it may be, unless what it remembers would be wrong later: `always`.
+        """
+        self.wrap(what, noted(note, "%s: %s" % (self.name, what), _ALWAYS if always else self.scene))
+
+    def after_method(self, what: str, note: Callable[[Any], None], always: bool = False) -> None:
         """Call `note(instance)` after each call of a method: for what is made often."""
-        self.wrap(what, quickly(note, "%s: %s" % (self.name, what)))
+        self.wrap(what, quickly(note, "%s: %s" % (self.name, what), _ALWAYS if always else self.scene))
 
 
-def quickly(note: Callable[[Any], None], where: str) -> Make:
+class _Always:
+    """Stands for a scene that is never off."""
+
+    rank = 1
+
+
+_ALWAYS = _Always()
+_Level = Union[Scene, _Always]
+
+
+def quickly(note: Callable[[Any], None], where: str, scene: _Level = _ALWAYS) -> Make:
     """Calls the original outside the guard, and the note on the instance inside it."""
     spent, turns = guard.spent, itertools.count(1)  # in C: threads can share it
     spent.setdefault(where, 0.0)
@@ -207,14 +223,14 @@ def quickly(note: Callable[[Any], None], where: str) -> Make:
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         def seam(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
-            if patch.is_live and args:
+            if patch.is_live and args and scene.rank:
                 try:
-                    if next(turns) % _TIMED_EACH:
+                    if next(turns) % TIMED_EACH:
                         note(args[0])
                     else:  # here and not in a function, which would be one more frame
                         began = perf_counter()
                         note(args[0])
-                        spent[where] += _TIMED_EACH * (perf_counter() - began)
+                        spent[where] += TIMED_EACH * (perf_counter() - began)
                 except Exception:
                     guard.failed(where)
             return result
@@ -224,7 +240,7 @@ def quickly(note: Callable[[Any], None], where: str) -> Make:
     return make
 
 
-def noted(note: Callable[..., None], where: str) -> Make:
+def noted(note: Callable[..., None], where: str, scene: _Level = _ALWAYS) -> Make:
     """Calls the original outside the guard, and the note on result and arguments inside it."""
     spent = guard.spent
     spent.setdefault(where, 0.0)
@@ -232,7 +248,7 @@ def noted(note: Callable[..., None], where: str) -> Make:
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         def seam(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
-            if patch.is_live:
+            if patch.is_live and scene.rank:
                 began = perf_counter()
                 try:
                     note(result, *args, **kwargs)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+from time import perf_counter
 from typing import Any, Callable, Dict, Hashable, Optional
 
 from .. import guard
 from ..ledger import Place
 from ..patch import Patch
-from .scene import Probe, Scene
+from .scene import TIMED_EACH, Probe, Scene
 
 _MOST_FETCHES = 4096
 _EXECUTOR_BYTES = 44000  # what one distinct list of fetches leaves in a session, as measured
@@ -39,11 +41,16 @@ class Sessions(Probe):
 
     def _close(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """Also runs in `__del__`, at any allocation: nothing here may take a lock."""
+        spent, turns = guard.spent, itertools.count(1)
+        spent.setdefault("sessions: close", 0.0)
 
         def close(*args: Any, **kwargs: Any) -> Any:
             if patch.is_live:
                 try:
+                    began = 0.0 if next(turns) % TIMED_EACH else perf_counter()
                     self._closed(args[0])
+                    if began:
+                        spent["sessions: close"] += TIMED_EACH * (perf_counter() - began)
                 except Exception:
                     guard.failed("sessions: close")
             return original(*args, **kwargs)

@@ -46,7 +46,7 @@ class Tapes(Probe):
 
     def install(self) -> None:
         self.after_method("tape_push", self._pushed)
-        self.after_method("tape_pop", self._popped)
+        self.after_method("tape_pop", self._popped, always=True)
 
     def _pushed(self, tape: Any) -> None:
         key = id(tape)

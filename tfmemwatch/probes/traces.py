@@ -94,6 +94,17 @@ class Traces(Probe):
             if len(self._baked) < _MOST_BAKED:
                 self._baked[at] = Frozen(name, at, "Python data is baked into `%s` as a constant" % name, size)
 
+    def times(self, model: Any) -> int:
+        """How often the functions of a model were traced: those that it keeps, and methods of it and of its layers."""
+        kept = {id(one) for one in tfapi.functions_of(model)}
+        owners = {id(model), *map(id, getattr(model, "layers", None) or ())}
+        times = 0
+        for function, history in list(self._traces.items()):
+            instance = history.function.instance() if history.function.instance is not None else None
+            if id(function) in kept or (instance is not None and id(instance) in owners):
+                times += history.count
+        return times
+
     def frozen(self) -> List[Frozen]:
         """Python state that has changed since a trace read it, and large data in traces."""
         found = sorted(self._baked.values(), key=lambda one: -one.bytes)

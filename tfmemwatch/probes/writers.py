@@ -28,10 +28,10 @@ class Writers(Probe):
     def install(self) -> None:
         if tfapi.has("event_writer"):
             self.after_method("event_writer", self._opened)
-            self.after_method("event_writer_close", self._closed)
+            self.after_method("event_writer_close", self._closed, always=True)
         if tfapi.has("summary_writer"):
             self.after_method("summary_writer", self._opened_resource)
-            self.after_method("summary_writer_close", self._closed_resource)
+            self.after_method("summary_writer_close", self._closed_resource, always=True)
         if not self.patches:
             raise Unavailable("this TensorFlow has no summary writers")
 
