@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from time import monotonic, thread_time
+from time import monotonic, perf_counter, thread_time
 from types import FrameType
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
@@ -135,7 +135,8 @@ class Models(Probe):
                 try:
                     if not _is_inside(sys._getframe(1), args[0]):
                         self.scene.born("model", args[0], makes=True)
-                        except Exception:
+                    guard.spent["models"] += perf_counter() - began
+                except Exception:
                     guard.failed("models: made")
             original(*args, **kwargs)
 
