@@ -18,7 +18,7 @@ from .scene import Probe, Scene, quickly
 WHOLE_CALLS = ("predict", "fit", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
 _NEAREST, _FARTHEST = 32, 1024  # short calls between two readings of memory: a reading costs what many hooks cost
 _READING_SHARE = 0.003  # of the time may go into readings for one way of calling a model, beyond the first ones
-_FREELY = 8
+_FREELY = 4
 
 _INSIDE = ("sequential.py",)
 
