@@ -47,6 +47,7 @@ def sample(*tallies, findings=(), calls=(), ages=(), causes=(), failures=None):
         gauges={row.metric: {"x" if row.label else "": 100.0} for row in catalog.GAUGES},
         registered_functions=9,
         orphan_functions=2,
+        operations=40,
     )
 
 

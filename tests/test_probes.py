@@ -306,11 +306,14 @@ def test_operations_go_with_their_graph(watched, fake_tf):
     graphs = watched("graphs")
     session = fake_tf.session.BaseSession()
     session.run("loss")
+    before = graphs.probe.operations()
     session._graph.add("/project/train.py", 41, "step")
     assert graphs.counted("graph_op") == [(41, 1, 1)]
+    assert graphs.probe.operations() == before + 1
     del session
     gc.collect()
     assert graphs.counted("graph_op") == [(41, 1, 0)]
+    assert graphs.probe.operations() == 0
 
 
 def test_ten_thousand_new_operations_are_counted_without_asking_each(watched, fake_tf):

@@ -150,6 +150,7 @@ METRICS: Tuple[Metric, ...] = (
     _other("tfmemwatch_model_variables", "Variables that the models alive have", "model"),
     _other("tfmemwatch_unloaded_variables", "Variables alive of models that have gone, which no living model has", "model"),
     *map(_gauge, GAUGES),
+    _other("tfmemwatch_run_graph_operations", "Operations in the graphs that sessions have run"),
     _other("tfmemwatch_registered_functions", "Functions registered in TensorFlow's runtime"),
     _other("tfmemwatch_orphan_functions", "Of these, those whose owner has gone, as counted every ten minutes at most"),
     _other("tfmemwatch_python_blocks", "Small blocks that Python has allocated", adds="worker"),

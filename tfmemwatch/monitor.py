@@ -32,6 +32,7 @@ from .operations import Operations
 from .outputs import log
 from .patch import no_longer, on_import
 from .probes import PROBES, datasets, tapes
+from .probes.graphs import Graphs
 from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
@@ -420,6 +421,7 @@ class Watch:
                 self._own_seconds, ledger.own_bytes, self._looks, self._looked_at, ledger.folded, dict(guard.failures)
             ),
             gauges=self._gauges(), registered_functions=tfapi.registered_functions(),
+            operations=next((probe.operations() for probe in self.probes if isinstance(probe, Graphs)), None),
             models=self.estates.loaded, remains=self.estates.remains,
         )  # fmt: skip
 

@@ -107,5 +107,6 @@ class Sample(NamedTuple):
     gauges: Mapping[str, Mapping[str, float]]  # as in `catalog.GAUGES`: by metric, and by the value of its label
     registered_functions: Optional[int] = None  # in TensorFlow's runtime
     orphan_functions: Optional[int] = None  # of them, those without an owner, as counted last
+    operations: Optional[int] = None  # in the graphs that sessions have run
     models: Sequence[Loaded] = ()
     remains: Sequence[Remains] = ()

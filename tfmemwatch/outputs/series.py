@@ -271,6 +271,7 @@ def _gauge(row: Gauge) -> Reader:
 
 READERS: Dict[str, Reader] = {
     **{row.metric: _gauge(row) for row in GAUGES},
+    "tfmemwatch_run_graph_operations": lambda self, sample: _one(sample.operations),
     "tfmemwatch_registered_functions": lambda self, sample: _one(sample.registered_functions),
     "tfmemwatch_retrace_causes_total": Readings._causes,
     "tfmemwatch_oldest_session_seconds": Readings._oldest_session,

@@ -92,6 +92,10 @@ class Graphs(Probe):
             elif graph.version != ran.version:
                 self._added(graph, ran)
 
+    def operations(self) -> int:
+        """How many there are in the graphs that sessions have run, as of the last look."""
+        return sum(ran.seen for ran in list(self._ran.values()) if ran.ref() is not None)
+
     def _forget(self, key: int) -> None:
         """A graph has gone; also called when another one has been given its id."""
         self._ran_ids.discard(key)
