@@ -9,6 +9,7 @@ from tfmemwatch.allocator import Allocator
 from tfmemwatch.memory import Memory, Process
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+MB = 1 << 20
 
 
 @pytest.fixture
@@ -98,3 +99,11 @@ def test_the_old_mallinfo_wraps_and_is_read_right():
     """32 bits are enough up to four gigabytes."""
     assert allocator.unsigned(-1) == (1 << 32) - 1
     assert allocator.unsigned(5) == 5
+
+
+def test_what_was_asked_for_and_never_touched_is_not_held():
+    """TensorFlow doubles the block that its tensors come from: 256 MB more at once, of which 1 MB is written to."""
+    before = memory.Memory(600 * MB, 180 * MB, 2 * MB, MB, 300 * MB)
+    after = memory.Memory(601 * MB, (180 + 256) * MB, 2 * MB, MB, 300 * MB)
+    assert after.held_bytes - before.held_bytes < 32 * MB
+    assert before.held_bytes == 180 * MB + MB * memory.PYTHON_BLOCK_BYTES

@@ -23,10 +23,15 @@ class Memory(NamedTuple):
 
     @property
     def held_bytes(self) -> Optional[int]:
-        """What is in use, Python's small objects included; never what an allocator merely keeps."""
+        """What is in use, Python's small objects included; never what an allocator merely keeps.
+
+        Nor what was only asked for: TensorFlow takes memory for its tensors in blocks that double in size, of which
+        most has never been touched. What is in use can't be more than what is resident and in no file.
+        """
         if self.in_use_bytes is None:
             return self.resident_bytes
-        return self.in_use_bytes + self.python_blocks * PYTHON_BLOCK_BYTES
+        held = self.in_use_bytes + self.python_blocks * PYTHON_BLOCK_BYTES
+        return held if self.own_bytes is None or self.file_bytes is None else min(held, self.own_bytes)
 
     @property
     def own_bytes(self) -> Optional[int]:
