@@ -89,13 +89,13 @@ class Vocabulary:
 
 @leak("python_objects", BOUNDABLE, needs=(tensorflow_2,))
 class WeightsOfEachEpoch(tf.keras.callbacks.Callback):
-    """A callback that keeps the weights of each epoch, beside all the garbage that fit() leaves; cured by the best."""
+    """A callback that keeps the weights of each epoch, beside all that fit() leaves by itself; cured by the best."""
 
     def __init__(self):
         super().__init__()
-        self.net = tf.keras.Sequential([tf.keras.layers.Dense(64), tf.keras.layers.Dense(1)])
+        self.net = tf.keras.Sequential([tf.keras.layers.Dense(384), tf.keras.layers.Dense(1)])
         self.net.compile("sgd", "mse")
-        self.x, self.y = np.ones((4, 64), "float32"), np.ones((4, 1), "float32")
+        self.x, self.y = np.ones((4, 384), "float32"), np.ones((4, 1), "float32")
         self.weights = []
         self.best = None
         self.keeps = False
