@@ -25,7 +25,7 @@ def tallies(rows, step):
     """The counts after so many steps."""
     return {
         Key(row.kind, row.site): Tally(
-            Key(row.kind, row.site), row.each * step, row.died * step, row.size * step, row.size * step, 0.0,
+            Key(row.kind, row.site), int(row.each * step), row.died * step, row.size * step, row.size * step, 0.0,
             row.order, row.note, (),
         )
         for row in rows
@@ -148,6 +148,26 @@ def test_two_causes_are_two_findings():
     """A leak of sessions does not hide one of variables."""
     findings = judged(made("session", LOOP), made("variable", INNER))
     assert {(one.kind, one.site) for one in findings} == {("session_unclosed", LOOP), ("variable", INNER)}
+
+
+@pytest.mark.parametrize(
+    "cause, kind", [("session", "session_unclosed"), ("model", "model_rebuild"), ("retrace", "retrace")]
+)
+def test_a_function_traced_again_at_its_own_pace_is_a_finding_of_its_own(cause, kind):
+    """What grows three times as slowly, elsewhere, has another reason."""
+    grown = [made("function_graph")] if cause == "retrace" else []
+    slow = made("retrace", FAR, each=1 / 3), made("function_graph", FAR, each=1 / 3)
+    findings = judged(made(cause), *grown, *slow, steps=240)
+    assert [(one.kind, one.site) for one in findings] == [(kind, LOOP), ("retrace", FAR)]
+
+
+@pytest.mark.parametrize("cause", ["session", "model", "retrace"])
+def test_a_function_traced_again_with_its_cause_is_no_finding_of_its_own(cause):
+    """The same pace, the same reason."""
+    grown = [made("function_graph")] if cause == "retrace" else []
+    with_it = made("retrace", FAR, order=1), made("function_graph", FAR, order=1)
+    (finding,) = judged(made(cause), *grown, *with_it, steps=240)
+    assert finding.site == LOOP
 
 
 def test_of_two_lines_the_one_that_came_first_is_told():

@@ -231,14 +231,19 @@ class Judge:
         rising = [track for track in self._tracks.values() if track.is_rising(self._now)]
         drafts = []
         for story in STORIES:
-            own = [track for track in leaking.values() if track.key.kind in story.grows]
-            cause = self._cause(story, own, rising, tallies)
-            if cause is None:
-                continue
-            gone = [track for track in leaking.values() if track.key.kind in story.absorbs | story.grows]
-            drafts.append(self._draft(story, cause, own, gone, tallies))
-            for track in gone:
-                leaking.pop(track.key, None)
+            while True:  # what keeps another pace is another story of the same kind
+                own = [track for track in leaking.values() if track.key.kind in story.grows]
+                cause = self._cause(story, own, rising, tallies)
+                if cause is None:
+                    break
+                taken = story.absorbs | story.grows
+                gone = [one for one in leaking.values()
+                        if one.key.kind in taken and not _is_apart(one, cause, rising)]  # fmt: skip
+                if not gone:
+                    break
+                drafts.append(self._draft(story, cause, [track for track in own if track in gone], gone, tallies))
+                for track in gone:
+                    leaking.pop(track.key, None)
         return drafts
 
     def _cause(
@@ -260,7 +265,7 @@ class Judge:
     def _draft(
         self, story: Story, cause: Track, own: List[Track], gone: List[Track], tallies: Mapping[Key, Tally]
     ) -> Draft:
-        at = [track for track in own if track.key.site == cause.key.site] or own
+        at = [track for track in own if track.key.site == cause.key.site] or own or gone
         main = max(at, key=lambda track: track.climbs)
         growth = main.leaking.growth if main.leaking is not None else None
         tally = tallies[_counted(cause.key)]
@@ -275,6 +280,14 @@ class Judge:
             trail=main.trail.values,
         )  # fmt: skip
         return Draft(finding, tuple(gone))
+
+
+def _is_apart(track: Track, cause: Track, rising: Iterable[Track]) -> bool:
+    """Whether a function is traced again for a reason of its own: elsewhere, and at another pace than the cause."""
+    if track.key.kind != "function_graph" or track.key.site == cause.key.site:
+        return False
+    again = Key("retrace", track.key.site)
+    return any(one.key == again and not 0.5 <= one.climbs / max(1, cause.climbs) <= 2 for one in rising)
 
 
 def _values(tallies: Mapping[Key, Tally]) -> Iterable[Tuple[Key, float]]:
