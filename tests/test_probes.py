@@ -268,6 +268,24 @@ def test_ever_new_lists_of_fetches_are_counted(watched, fake_tf):
     assert sum(row[2] for row in sessions.counted("fetch")) == 0
 
 
+def test_new_lists_of_fetches_are_counted_after_a_long_time_of_known_ones(watched, fake_tf):
+    """Runs that ask for what is known are looked at rarely; a session that is opened, or a new list, ends that."""
+    sessions = watched("sessions")
+    session = fake_tf.session.BaseSession()
+    one = object()
+    for _ in range(500):
+        session.run(one)
+    fetched = [[object()] for _ in range(100)]
+    for fetches in fetched:
+        session.run(fetches)
+    assert sum(row[2] for row in sessions.counted("fetch")) >= 1 + 100 - 32
+    for _ in range(500):
+        session.run(one)
+    other = fake_tf.session.BaseSession()
+    other.run(one)
+    assert sum(row[2] for row in sessions.counted("fetch")) >= 2 + 100 - 32
+
+
 def test_a_list_and_a_single_fetch_of_the_same_are_two(watched, fake_tf):
     """`run(a)` and `run("a:0")` and `run([a, b])` have executors of their own, `run(fetches=a)` has none."""
     sessions = watched("sessions")

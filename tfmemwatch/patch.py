@@ -48,8 +48,8 @@ class Patch:
         """What the class would have inherited, for the very instance: its own bases may come in between."""
         holder, attribute = self.holder, self.attribute
 
-        def inherited(*args: Any, **kwargs: Any) -> Any:
-            return getattr(super(holder, args[0]), attribute)(*args[1:], **kwargs)
+        def inherited(me: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(super(holder, me), attribute)(*args, **kwargs)
 
         return inherited
 

@@ -20,6 +20,7 @@ RANK = {"off": 0, "counts": 1, "sites": 2, "stacks": 3}
 
 
 _LISTS = (list, tuple)
+_KNOWN_IN_A_ROW, _PASSED = 64, 31  # after so many runs that told nothing new, one of 32 is looked at
 TIMED_EACH = 32  # of a hook that is called often: the clock costs as much as the hook
 _getframe = sys._getframe
 
@@ -33,6 +34,8 @@ class Runs:
         self.fetched: Dict[int, Dict[Any, Place]] = {}  # what open sessions were asked for, by id
         self.first: Callable[[Any], None] = lambda graph: self.seen.add(id(graph))  # called with a graph's first run
         self.new_fetch: Callable[[Dict[Any, Place], Any], None] = lambda fetched, fetches: None
+        self._known = 0  # runs in a row that asked for what was asked for before
+        self._passed = 0  # a mask: runs whose number has one of these bits are not looked at
         self._owner: Optional[Probe] = None
 
     def share(self, probe: Probe) -> None:
@@ -42,19 +45,15 @@ class Runs:
             probe.wrap("session_run", self._run)
 
     def _run(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-        known, seen, count, spent = self.fetched, self.seen, self.count, guard.spent
+        known, count, spent = self.fetched, self.count, guard.spent
         spent.setdefault("sessions: run", 0.0)
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            if not args or not patch.is_live:
+            turn = next(count)
+            if turn & self._passed or not args or not patch.is_live:
                 return original(*args, **kwargs)
             try:
-                began = 0.0 if next(count) % TIMED_EACH else perf_counter()
-                if id(args[0]._graph) not in seen:
-                    self.first(args[0]._graph)
-                fetched = known.get(id(args[0]))
-                if fetched is None:  # opened before anyone watched
-                    fetched = known[id(args[0])] = {}
+                began = 0.0 if turn % TIMED_EACH else perf_counter()
                 fetches: Any = args[1] if len(args) > 1 else kwargs.get("fetches")
                 kind = type(fetches)
                 key: Hashable = id(fetches)
@@ -62,15 +61,34 @@ class Runs:
                     key = tuple(map(id, fetches))
                 elif kind is str:
                     key = fetches
-                if key not in fetched:
-                    self.new_fetch(fetched, fetches)
+                fetched = known.get(id(args[0]))
+                if fetched is None or key not in fetched:
+                    self.heed()
+                    self._unknown(args[0], fetches)
+                else:
+                    self._known += 1
+                    if self._known >= _KNOWN_IN_A_ROW:
+                        self._passed = _PASSED
                 if began:
-                    spent["sessions: run"] += TIMED_EACH * (perf_counter() - began)
+                    spent["sessions: run"] += TIMED_EACH // (self._passed + 1) * (perf_counter() - began)
             except Exception:
                 guard.failed("sessions: run")
             return original(*args, **kwargs)
 
         return run
+
+    def heed(self) -> None:
+        """Look at each run again: there is something new."""
+        self._known = self._passed = 0
+
+    def _unknown(self, session: Any, fetches: Any) -> None:
+        """A session's first run is one of these, and so is the first run of its graph."""
+        if id(session._graph) not in self.seen:
+            self.first(session._graph)
+        fetched = self.fetched.get(id(session))
+        if fetched is None:  # opened before anyone watched
+            fetched = self.fetched[id(session)] = {}
+        self.new_fetch(fetched, fetches)
 
 
 class Scene:

@@ -37,6 +37,7 @@ class Sessions(Probe):
 
     def _opened(self, session: Any) -> None:
         self._fetched[id(session)] = {}
+        self.scene.runs.heed()
         self.scene.born("session", session, ends=True)
 
     def _close(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
