@@ -43,7 +43,7 @@ def test_a_finding_is_known_by_its_issue(kind, story, line, issue):
 
 
 def test_what_no_longer_holds_says_so():
-    """predict() in a loop leaked up to 2.11: on 2.21 it is named as what it is not."""
+    """predict() in a loop leaked from 2.10 to 2.14: on 2.21 it is named as what it is not."""
     text = "memory in use outside Python rises steadily; model.predict(x)"
     assert said("native_heap", text, (2, 10)).startswith("Known as tf#44711")
     now = said("native_heap", text, NOW)

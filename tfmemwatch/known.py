@@ -1,6 +1,6 @@
 """Leaks of TensorFlow and Keras that others have met: what they look like, where they hold, and what cures them.
 
-The versions are those on which each was measured or reported: 1.15, 2.1, 2.10, 2.12, 2.15, 2.16, 2.18 and 2.21.
+The versions are those on which each was measured or reported: 1.15, 2.1, 2.9 to 2.16, 2.18 and 2.21.
 """
 
 from __future__ import annotations
@@ -60,12 +60,11 @@ TABLE: Tuple[Known, ...] = (  # the most special first
           "the gradient registry is never emptied, and clear_session() does not reach it", since=(2, 15)),
     Known("retrace", r"compile\(\) runs in a loop", "keras#9151, tf#55398",
           "each compile() drops the train function, and its old graph stays in the gradient registry"),
-    Known("retrace", "bound method", "tf#31175", "a bound method is a new object whenever it is asked for",
-          "Keep it in a variable, and pass that.", since=(2, 0)),
+    Known("retrace", r"bound method|a new (functools\.partial|lambda|function)", "tf#31175",
+          "a callable that is made for each call is compared by identity", "Make it once, and pass that."),
     Known("retrace", "batch size|new size|number of dimensions", "tf#38561, tf#124972",
-          "every new shape is a trace of its own, and all are kept", since=(2, 0)),
-    Known("retrace", "new Python", "tf#38561", "Python values are compared by value, and each new one is a trace",
-          since=(2, 0)),
+          "every new shape is a trace of its own, and all are kept"),
+    Known("retrace", "new Python", "tf#38561", "Python values are compared by value, and each new one is a trace"),
     Known("session_unclosed", "", "tf#10013, tf#37960", "an open session keeps its executors, and on 1.15 its threads"),
     Known("graph_growth", "operations are added", "tf#15206, tf#31419, keras#2973",
           "operations made in a loop stay in the graph, and each run optimizes it anew"),
@@ -76,12 +75,13 @@ TABLE: Tuple[Known, ...] = (  # the most special first
     Known("live_tensors", "put into", "tf#34606", "a tensor that is kept keeps its buffer, and under a tape more"),
     Known("python_objects", "summary writers", "tf#26684, tf#8265", "each writer has a thread and a file",
           "writer.close()"),
-    Known("function_library", "", "tf#62854", "an object with a tf.function keeps the graph of each of its traces",
-          since=(2, 0)),
+    Known("python_objects", "py_function|from_generator", "tf#37653",
+          "a dataset of a generator registers functions that stay", "Build the dataset once."),
+    Known("function_library", "", "tf#62854", "an object with a tf.function keeps the graph of each of its traces"),
     Known("native_heap", r"predict\(", "tf#44711, tf#33030", "predict() on NumPy arrays in a loop",
-          "model(x, training=False)", since=(2, 2), until=(2, 11)),
+          "model(x, training=False)", since=(2, 10), until=(2, 14)),
     Known("native_heap", r"\.map\(|lambda", "tf#20436, tf#35152, tf#43969", "dataset functions made in each step",
-          "Build the dataset once.", since=(2, 2), until=(2, 11)),
+          "Build the dataset once.", since=(2, 10), until=(2, 14)),
 )  # fmt: skip
 
 

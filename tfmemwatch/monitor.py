@@ -508,7 +508,10 @@ class Watch:
         holder, tries = self._holders.get(finding.story, ("", 0))
         if not holder and tries < _TRIES and len(self._holders) < _MOST_HOLDERS:
             is_own = threading.current_thread().name == "tfmemwatch"
-            holder = path_to(self.ledger.living(kinds, finding.site), 0.2 if is_own else 0.04)
+            living = self.ledger.living(kinds, finding.site)
+            if not living and finding.kind == "tape":
+                living = tapes.from_before()[:1]
+            holder = path_to(living, 0.2 if is_own else 0.04)
             self._holders[finding.story] = holder, tries + 1
         return finding._replace(holder=holder)
 

@@ -150,7 +150,7 @@ class TablePerRequest:
 
 @leak("cache", needs=(tensorflow_2,))
 class EagerPyFunction:
-    """py_function called eagerly: each call has a token of its own; cured by calling it in a function."""
+    """py_function called eagerly: each call has a token of its own; cured by calling it in a function. tf#35010"""
 
     def __init__(self):
         self.x = tf.ones((16,))

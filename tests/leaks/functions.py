@@ -50,7 +50,7 @@ class NewCallables:
 
 @leak("retrace")
 class PythonNumbers:
-    """A decayed rate passed as a Python number; cured by a tensor."""
+    """A decayed rate passed as a Python number; cured by a tensor. tf#38561"""
 
     def __init__(self):
         weights = self.weights = tf.Variable(tf.ones((8, 8)))

@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from features import gradients_are_kept, keras_3, named_kernels, tensorflow_2
+from features import dataset_functions_stay, gradients_are_kept, keras_3, named_kernels, tensorflow_2
 from pairs import leak
 
 
@@ -146,3 +146,18 @@ class SavedModelPerTenant:
 
     def cured(self, i):
         self.model_for("every tenant")(self.x)
+
+
+@leak("native_heap", steps=900, needs=(dataset_functions_stay,))
+class PredictInLoop:
+    """Each predict() leaves 200 kB: it makes a dataset of its own; cured by a call of the model. tf#44711"""
+
+    def __init__(self):
+        self.x = np.ones((4, 8), "float32")
+        self.model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(8,))])
+
+    def leaky(self, i):
+        self.model.predict(self.x, verbose=0)  # CULPRIT
+
+    def cured(self, i):
+        self.model(self.x, training=False)

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from collections import namedtuple
 from pathlib import Path
 
@@ -21,7 +22,7 @@ HOLDERS = 180  # memory rises; then collections and tapes are watched, over a lo
 BOUNDABLE = 300  # the same, where some line takes things out: then it is watched for twice as long
 
 Claim = namedtuple("Claim", "kind steps needs")
-Case = namedtuple("Case", "mode module name is_pair")
+Case = namedtuple("Case", "mode module name is_pair issues")
 
 
 def leak(kind, steps=COUNTED, needs=()):
@@ -47,7 +48,8 @@ def cases():
             for node in tree.body:
                 marks = [mark.func.id for mark in getattr(node, "decorator_list", ()) if isinstance(mark, ast.Call)]
                 if "leak" in marks or "innocent" in marks:
-                    yield Case(mode, module, node.name, "leak" in marks)
+                    issues = re.findall(r"\w+#\d+", ast.get_docstring(node) or "")
+                    yield Case(mode, module, node.name, "leak" in marks, tuple(issues))
 
 
 def culprit(pair):

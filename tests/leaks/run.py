@@ -94,6 +94,7 @@ def named(pair, side, state):
                 break
     return {
         "named": found(block.findings),
+        "known": " ".join(one.known for one in block.findings),
         "steps": block.steps,
         "report": block.report() if block.findings else "",
     }

@@ -29,7 +29,7 @@ class Served:
 
 @leak("session_unclosed")
 class SessionPerUser(Served):
-    """A session for each user, in a dict; cured by closing those of users that left. keras#2102"""
+    """A session for each user, in a dict; cured by closing those of users that left. tf#37960"""
 
     def leaky(self, i):
         session = tf.Session(graph=self.graph)  # CULPRIT

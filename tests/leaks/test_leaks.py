@@ -12,8 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pairs
 import pytest
 
+from tfmemwatch import known
+
 CASES = list(pairs.cases())
 PAIRS = [case for case in CASES if case.is_pair]
+MET = {issue: row for row in reversed(known.TABLE) for issue in row.issues.split(", ") if issue}
 TREE = pairs.FOLDER.parent.parent
 
 
@@ -72,6 +75,20 @@ def test_a_leak_is_named(case, outcome):
     """One finding, of the right kind and at the marked line, in the steps it may take."""
     leaky = outcome(case, "leaky")
     assert leaky["named"] == leaky["wanted"], leaky["report"]
+
+
+@pytest.mark.parametrize("case", [case for case in PAIRS if MET.keys() & set(case.issues)], ids=full_name)
+def test_it_is_known_by_the_issue_in_which_others_met_it(case, outcome):
+    """On each version that the table of known leaks names: the finding leads there."""
+    leaky = outcome(case, "leaky")
+    assert leaky["known"].startswith("Known as ") and any(issue in leaky["known"] for issue in case.issues)
+
+
+def test_every_known_leak_is_a_pair():
+    """But for those of versions that are not in the matrix, and what has no issue."""
+    paired = {issue for case in PAIRS for issue in case.issues}
+    met = [set(row.issues.split(", ")) for row in known.TABLE if row.issues and row.until >= (2, 12)]
+    assert [issues for issues in met if not issues & paired] == []
 
 
 @pytest.mark.parametrize("case", PAIRS, ids=full_name)

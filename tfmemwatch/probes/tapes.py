@@ -21,10 +21,15 @@ class OpenTape(NamedTuple):
     seconds: float
 
 
+def from_before() -> List[Any]:
+    """The tapes that record, also those that were opened before anyone watched."""
+    kind = tfapi.find("tape_push").holder if tfapi.has("tape_push") else None
+    return [] if kind is None else [tape for tape in census.everything({kind}) if tape._recording]
+
+
 def lines_from_before() -> List[Site]:
     """Where tapes that record, but were opened before anyone watched, may have been opened."""
-    kind = tfapi.find("tape_push").holder if tfapi.has("tape_push") else None
-    if kind is None or not any(tape._recording for tape in census.everything({kind})):
+    if not from_before():
         return []
     files = source.project_files()
     entered = source.calling("__enter__", files, plain=True)
