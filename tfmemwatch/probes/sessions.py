@@ -34,6 +34,7 @@ class Sessions(Probe):
 
     def start_afresh(self) -> None:
         self._fetched.clear()
+        self.scene.runs.heed()
 
     def _opened(self, session: Any) -> None:
         self._fetched[id(session)] = {}
