@@ -401,6 +401,16 @@ def test_each_call_of_a_model_is_one_call(tf, watch, method, times):
     assert calls(watch) == {("Sequential " + model.name, method): times}
 
 
+def test_at_level_off_a_model_that_was_counted_is_counted_no_more(tf, watch):
+    """The quick way for models that are known is closed too."""
+    model, x = model_of(tf, tf.keras.layers.Dense(1)), tf.ones((2, 2))
+    model(x)
+    before = calls(watch)
+    watch.set_level("off")
+    model(x)
+    assert before and calls(watch) == before
+
+
 def test_a_nested_model_is_part_of_the_outer_call(tf, watch):
     """A model that calls models is called once."""
     inner = model_of(tf, tf.keras.layers.Dense(2))

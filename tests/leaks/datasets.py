@@ -30,7 +30,7 @@ class IteratorPerClient:
         self.iterators.pop(i - 4, None)
 
 
-@leak("dataset_iterator", steps=500, needs=(tensorflow_2,))
+@leak("dataset_iterator", steps=500, needs=(tensorflow_2,))  # it doubles: one inquiry may meet a jump and be in vain
 class CacheOfEndless:
     """cache() on a stream that never repeats; cured by leaving it out. tf#27128"""
 

@@ -181,13 +181,11 @@ class Models(Probe):
         )
 
         def counted(original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-            account = hot.get(id(args[0])) if args else None
-            if account is None or account.calls >= account.read_at or type(args[-1]) in symbolic or not eagerly():
-                if local.depth or not args or not patch.is_live or not scene.rank:
-                    return original(*args, **kwargs)
-                return self._outermost(original, "__call__", args, kwargs)
-            if local.depth:
+            if local.depth or not args or not patch.is_live or not scene.rank:
                 return original(*args, **kwargs)
+            account = hot.get(id(args[0]))
+            if account is None or account.calls >= account.read_at or type(args[-1]) in symbolic or not eagerly():
+                return self._outermost(original, "__call__", args, kwargs)
             account.calls += 1
             local.depth = 1
             try:
