@@ -1,5 +1,7 @@
 """Evidence by the clock, for memory that is read in the middle of calls as often as between them."""
 
+import math
+
 import pytest
 
 from tfmemwatch.inquiry import Inquiry, Pace
@@ -35,6 +37,30 @@ def stories(leak, high):
         inquiry.look(Memory(held, held + BLOCK * (look % 2), 0, 1000), True, float(look), read)
         found.add(inquiry.finding.kind if inquiry.finding is not None else "")
     return found - {""}
+
+
+def named_at(held_at, looks):
+    """The step at which memory that holds so much is named; None where it is not."""
+    inquiry = Inquiry(Operations(), list, list, Pace(1000, 96 * 1024, 0.62), "step")
+    for look in range(looks):
+        held = (100 << 20) + int(held_at(look))
+        memory = Memory(held, held, 0, 1000)
+        inquiry.look(memory, True, float(look), lambda memory=memory: memory)
+        if inquiry.finding is not None:
+            return look
+    return None
+
+
+@pytest.mark.parametrize("at", range(30, 140, 10))
+def test_one_jump_beside_a_leak_does_not_cost_an_inquiry(at):
+    """A thread pool starts while evidence is taken: two inquiries, as a leak without a name needs, no third."""
+    assert named_at(lambda look: look * 20_000 + (look >= at) * 1_500_000, 2000) <= 2 * 139 + 2 * 56 + 32
+
+
+@pytest.mark.parametrize("at", [None, 40, 60, 80])
+def test_what_fills_up_is_no_leak_though_it_jumps(at):
+    """A cache of 4 MB that is filled by chance, and a thread pool that starts."""
+    assert named_at(lambda look: 4e6 * (1 - math.exp(-look / 60)) + (look >= (at or 9999)) * 1_500_000, 3000) is None
 
 
 def at_the_end(inquiry):

@@ -15,9 +15,11 @@ from .site import file_of, is_framework, is_users
 
 # The first suspicion, on two scales: looks that make one floor, floors that are compared, and how many must rise. What
 # allocates and frees much between two looks rises on the coarse one only.
-_SCALES = ((3, 9, 7), (24, 4, 3))
+_SCALES = ((3, 9, 7), (24, 4, 3), (96, 4, 3))
 _LOOKS_FOR_OPERATIONS = 32
 _LOOKS_FOR_OBJECTS = 112
+_PARTS = 14  # of an inquiry, whose floors tell a jump from a rise that slows down
+_MOST_LOOKS_ON = 3  # times that an inquiry which met a jump leaves its first half behind
 _LOOKS_WHEN_SURE = 48  # in a loop with steps, for a collection that nothing in the source can keep from growing
 _MISSES = 2  # inquiries that must find nothing before what was found is over
 _LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
@@ -32,6 +34,19 @@ class Pace(NamedTuple):
     bytes_a_look: float
     bytes_in_all: float
     first_half: float  # largest share that the first half may have; by the clock more: looking slows the program down
+
+
+class _Reading(NamedTuple):
+    """What an inquiry compares: memory after a collection, at one of its looks."""
+
+    look: int
+    now: float
+    memory: Memory
+    tensors: int = 0
+
+    @property
+    def held(self) -> float:
+        return float(self.memory.held_bytes or 0)
 
 
 class _Suspicion:
@@ -187,16 +202,17 @@ class Inquiry:
         gc.collect()
         if self._ask is not None:
             self._ask()
-        self._began = now
         self._tensor = self._tensor_type()
-        self._first = self._middle = read()
+        memory = read()
         self._helds: List[float] = []  # at each look of this inquiry
         self._half: Dict[Tuple[Site, str], Operation] = {}
         self._outputs: Dict[Tuple[Site, str], Operation] = {}
         self._before = census.take(self._tensor)
-        self._tensors = self._middle_tensors = self._before.tensors
+        self._first = self._middle = self._last = _Reading(0, now, memory, self._before.tensors)
+        self._tensors_at_first = self._before.tensors
         self._containers = []
-        self._looks = 0
+        self._looks = self._looked_on = 0
+        self._asked_at = _LOOKS_FOR_OBJECTS // 4
         self._window = _LOOKS_FOR_OPERATIONS
         self._lasts = _LOOKS_FOR_OBJECTS
         self._rows = []
@@ -228,12 +244,10 @@ class Inquiry:
                 return True
         if self._looks == _LOOKS_FOR_OBJECTS // 4 and self._ask is not None:
             self._working = self._ask()
-        if self._looks == self._lasts // 2:
-            gc.collect()
-            self._middle = read()
-            self._middle_tensors = len(census.tensors(self._tensor))
+        if self._looks == _LOOKS_FOR_OBJECTS // 2:
+            self._middle = self._with_tensors(self._read(now, read))
         if self._looks == _LOOKS_WHEN_SURE and self._per == "step":
-            grown, _ = self._grown(read)
+            grown = self._grown(now, read)
             if self._is_material(grown) and self._judge_sure_containers(now, grown):
                 return True
         if self._looks >= self._lasts:
@@ -250,24 +264,34 @@ class Inquiry:
         # weighs some megabytes, which would be taken for the program's.
         self._before = after if self._looks < 24 else _NO_CENSUS
 
-    def _grown(self, read: Callable[[], Memory]) -> Tuple[float, float]:
-        """Bytes in use after a collection: more than at the beginning, and the share of Python objects in it."""
+    def _read(self, now: float, read: Callable[[], Memory]) -> _Reading:
         gc.collect()
-        self._last = read()
-        grown = float((self._last.held_bytes or 0) - (self._first.held_bytes or 0))
-        blocks = (self._last.python_blocks - self._first.python_blocks) * PYTHON_BLOCK_BYTES
-        return grown, blocks / grown if grown > 0 else 0.0
+        return _Reading(self._looks, now, read())
 
-    def _is_material(self, grown: float) -> bool:
-        return grown >= self._pace.bytes_a_look * self._looks and grown >= self._pace.bytes_in_all
+    def _with_tensors(self, reading: _Reading) -> _Reading:
+        return reading._replace(tensors=len(census.tensors(self._tensor)))
+
+    def _grown(self, now: float, read: Callable[[], Memory]) -> float:
+        """Bytes in use after a collection: more than at the beginning."""
+        self._last = self._read(now, read)
+        return self._last.held - self._first.held
+
+    @property
+    def _span(self) -> int:
+        """The looks over which growth is measured."""
+        return self._looks - self._first.look
+
+    def _is_material(self, grown: float, times: float = 1.0) -> bool:
+        pace = self._pace
+        return grown >= times * pace.bytes_a_look * self._span and grown >= times * pace.bytes_in_all
 
     def _is_much(self, grown: float) -> bool:
         """What cannot be told from noise by counting must be more than noise."""
-        return grown >= 4 * self._pace.bytes_a_look * self._looks and grown >= 4 * self._pace.bytes_in_all
+        return self._is_material(grown, 4)
 
     def _judge_operations(self, now: float, read: Callable[[], Memory]) -> bool:
         """Ever new attributes, numbers or shapes are exact: a short watch is enough."""
-        grown, _ = self._grown(read)
+        grown = self._grown(now, read)
         for row in self._rows:  # numbers first: they are counted, and each is known to be kept
             size = _NUMBER_BYTES * row.numbers / self._operations.covered
             half = self._half.get((row.site, row.name))
@@ -285,8 +309,8 @@ class Inquiry:
         return any(one.climbs * 4 >= self._looks and one.bytes >= 0.2 * grown for one in self._containers)
 
     def _judge_objects(self, now: float, read: Callable[[], Memory]) -> bool:
-        grown, blocks = self._grown(read)
-        half = float((self._middle.held_bytes or 0) - (self._first.held_bytes or 0))
+        grown = self._grown(now, read)
+        half = self._middle.held - self._first.held
         steady = grown > 0 and half <= self._pace.first_half * grown
         if not self._is_material(grown):
             return self._give_up()
@@ -298,8 +322,29 @@ class Inquiry:
             return True
         by_clock = self._per != "step"
         if not steady:  # what remembers all elements of an endless dataset grows by doubling
-            return (by_clock and self._judge_caches(now, grown)) or self._give_up()
-        return self._judge_growing(now, grown) or self._judge_caches(now, grown) or self._judge_rest(now, grown, blocks)
+            if by_clock and self._judge_caches(now, grown):
+                return True
+            return False if self._looks_on(grown - half) else self._give_up()
+        return self._judge_growing(now, grown) or self._judge_caches(now, grown) or self._judge_rest(now, grown)
+
+    def _looks_on(self, later: float) -> bool:
+        """Where it was one jump that bent it: the half before is left behind, and the next half decides."""
+        if self._looked_on >= _MOST_LOOKS_ON or not self._is_material(2 * later) or not self._has_jumped():
+            return False
+        self._first, self._middle = self._middle, self._with_tensors(self._last)
+        self._lasts += self._span
+        self._looked_on += 1
+        return True
+
+    def _has_jumped(self) -> bool:
+        """Whether it is straight without the one part of the first half that rose most, and its like in the second."""
+        helds = self._helds[self._first.look :]
+        size = max(1, len(helds) // _PARTS)
+        floors = [min(helds[at : at + size]) for at in range(0, len(helds), size)]
+        rises = [after - before for before, after in zip(floors, floors[1:])]
+        middle = len(rises) // 2
+        first, second = (sum(part) - max(part, default=0.0) for part in (rises[:middle], rises[-middle:]))
+        return second > 0 and first <= self._pace.first_half * (first + second)
 
     def _judge_sure_containers(self, now: float, grown: float) -> bool:
         """Before the time: what holds most of it, climbs at every look, and has nothing to keep it from growing."""
@@ -323,9 +368,10 @@ class Inquiry:
             site = line_for(holder, self._near()) or UNKNOWN
             if site is UNKNOWN and (holder.is_within or is_framework(holder.module)):
                 continue  # what a library keeps inside, and no line of the program's is known to fill
-            if self._lasts == _LOOKS_FOR_OBJECTS and source.may_bound(holder.names, site.file, holder.owners):
-                self._lasts *= 2  # a collection from which things are taken out may well have a bound: look on
-                self._middle = self._last
+            is_early = self._looks < 2 * _LOOKS_FOR_OBJECTS
+            if is_early and source.may_bound(holder.names, site.file, holder.owners):
+                self._lasts += self._span  # a collection from which things are taken out may well have a bound: look on
+                self._middle = self._with_tensors(self._last)
                 return False
             return self._found_in(one, holder, site, now, grown)
         return False
@@ -343,10 +389,10 @@ class Inquiry:
 
     def _judge_asked(self, now: float, grown: float) -> bool:
         """Emptied after a quarter of the looks, a cache gave back its working set and a little; now all the rest."""
-        rest = self._looks - _LOOKS_FOR_OBJECTS // 4
+        rest, self._asked_at = self._looks - self._asked_at, self._looks
         for name, given in (self._ask() if self._ask is not None else {}).items():
             more = given - self._working.get(name, 0)
-            share = more * self._looks / (rest - _LOOKS_FOR_OBJECTS // 4)
+            share = more * self._span / (rest - _LOOKS_FOR_OBJECTS // 4)
             if self._is_material(share) and share >= 0.3 * grown:
                 at, _ = self.heaviest
                 return self._found("asked", at, name, 0, share, now, 0.8)
@@ -355,7 +401,7 @@ class Inquiry:
     def _judge_growing(self, now: float, grown: float) -> bool:
         """One tensor that is made anew with more in it each time, and kept."""
         for row in self._rows:
-            larger = _growing_output(row, self._outputs.get((row.site, row.name))) * self._looks / self._window
+            larger = _growing_output(row, self._outputs.get((row.site, row.name))) * self._span / self._window
             if larger < 0.3 * grown or self._tensor is None or not census.is_kept(self._tensor, 0.3 * grown):
                 continue
             if self._is_doubted("growing"):  # a window that fills has met its end by the next time
@@ -366,22 +412,23 @@ class Inquiry:
     def _judge_tensors(self, now: float, grown: float) -> bool:
         """Tensors grow in number: a tape that records holds them, or many small collections that grow in turn."""
         tensors = census.tensors(self._tensor)
-        more, first = len(tensors) - self._tensors, self._middle_tensors - self._tensors
-        if more < self._looks // 2 or first <= 0 or more - first < 0.6 * first:
+        more, first = len(tensors) - self._first.tensors, self._middle.tensors - self._first.tensors
+        count = len(tensors) - self._tensors_at_first
+        if more < self._span // 2 or first <= 0 or more - first < 0.6 * first:
             return False
         tapes = self._recording()
         if tapes:
             summed = source.summed_up(row.site for row in self._rows)
             if summed is not None:
-                return self._found("summed_under_tape", summed, "", more, grown, now, 0.8)
-            return self._found("open_tape", tapes[0], "", more, grown, now, 0.9)
+                return self._found("summed_under_tape", summed, "", count, grown, now, 0.8)
+            return self._found("open_tape", tapes[0], "", count, grown, now, 0.9)
         above = census.Above()
         for index in range(1, more, max(1, more // 4)):  # some of those that came last
             collection = census.collection_of(tensors[-index], above, tensors)
             holder = census.holder_of(collection, above) if collection is not None else None
             site = line_for(holder, self._near()) if holder is not None and holder.bound is None else None
             if holder is not None and site is not None and not is_framework(holder.module):
-                return self._found("live_tensors", site, holder.path, more, grown, now, 0.8, holder.path)
+                return self._found("live_tensors", site, holder.path, count, grown, now, 0.8, holder.path)
         return False
 
     def _judge_caches(self, now: float, grown: float) -> bool:
@@ -393,11 +440,12 @@ class Inquiry:
         story = "cache_dataset" if method == "cache" else "hoarding_dataset"
         return self._found(story, at, method, self._looks, grown, now, 0.8)
 
-    def _judge_rest(self, now: float, grown: float, blocks: float) -> bool:
+    def _judge_rest(self, now: float, grown: float) -> bool:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
         if not self._is_much(grown) or not self._floor_rises(grown) or self._is_doubted("the rest"):
             return self._give_up()
-        if blocks > 0.5:
+        blocks = self._last.memory.python_blocks - self._first.memory.python_blocks
+        if blocks * PYTHON_BLOCK_BYTES > 0.5 * grown:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)
         at, name = self.heaviest
         return self._found("native_heap", at, name, 0, grown, now, 0.5)
@@ -435,7 +483,7 @@ class Inquiry:
         row = advice(story, what)
         looks = max(1, self._looks)
         self.finding = Finding(
-            kind=row.kind, site=at, since=self._began, grown=count, rate=count / looks * self._unit, per=self._per,
+            kind=row.kind, site=at, since=self._first.now, grown=count, rate=count / looks * self._unit, per=self._per,
             bytes=int(grown), verdict="leak", cause=row.cause, cure=row.cure, confidence=sure, holder=holder,
         )  # fmt: skip
         self._patience = max(4 * looks, 2 * self._patience)

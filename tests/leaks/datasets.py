@@ -30,7 +30,7 @@ class IteratorPerClient:
         self.iterators.pop(i - 4, None)
 
 
-@leak("dataset_iterator", steps=500, needs=(tensorflow_2,))  # it doubles: one inquiry may meet a jump and be in vain
+@leak("dataset_iterator", steps=1000, needs=(tensorflow_2,))  # its prefetching comes in bursts: an inquiry looks on
 class CacheOfEndless:
     """cache() on a stream that never repeats; cured by leaving it out. tf#27128"""
 
