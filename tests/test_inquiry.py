@@ -77,6 +77,15 @@ def test_what_a_call_has_in_hand_is_no_leak(high):
     assert stories(3000, high) == set()
 
 
+def at_the_beginning(inquiry):
+    return not 0 <= inquiry._looks < 100
+
+
+def test_what_rises_slowly_behind_what_calls_have_in_hand_is_found():
+    """20 kB a look, which becomes much only in time; the first reading happens to meet a call."""
+    assert stories(20_000, at_the_beginning) == {"native_heap"}
+
+
 @pytest.mark.parametrize("high", [at_the_end, never])
 def test_what_is_kept_is_found_whatever_calls_have_in_hand(high):
     """A megabyte a look: found."""

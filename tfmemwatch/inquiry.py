@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from collections import deque
+from typing import Any, Callable, Deque, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from . import census, source
 from .advice import advice
@@ -18,6 +19,7 @@ from .site import file_of, is_framework, is_users
 _SCALES = ((3, 9, 7), (24, 4, 3), (96, 4, 3))
 _LOOKS_FOR_OPERATIONS = 32
 _LOOKS_FOR_OBJECTS = 112
+_LOOKS_FOR_FLOOR = 12
 _PARTS = 14  # of an inquiry, whose floors tell a jump from a rise that slows down
 _MOST_LOOKS_ON = 3  # times that an inquiry which met a jump leaves its first half behind
 _LOOKS_WHEN_SURE = 48  # in a loop with steps, for a collection that nothing in the source can keep from growing
@@ -41,12 +43,9 @@ class _Reading(NamedTuple):
 
     look: int
     now: float
-    memory: Memory
+    held: float  # bytes in use; by the clock the least of some looks, of which many meet a call and what it has in hand
+    python_blocks: int
     tensors: int = 0
-
-    @property
-    def held(self) -> float:
-        return float(self.memory.held_bytes or 0)
 
 
 class _Suspicion:
@@ -149,8 +148,10 @@ class Inquiry:
         self._working: Dict[str, int] = {}
         self._modules = 0
         self._per = per
+        self._by_clock = per != "step"
         self._unit = unit
         self._suspicion = _Suspicion()
+        self._recent: Deque[float] = deque(maxlen=_LOOKS_FOR_FLOOR)
         self._wait = 0
         self._patience = 16  # looks between two inquiries that found nothing; doubles each time
         self._quiet = self._age = self._misses = 0
@@ -164,6 +165,7 @@ class Inquiry:
     def look(self, memory: Memory, unexplained: bool, now: float, read: Callable[[], Memory]) -> bool:
         """Take one reading; True when there is a finding, or the one there was is over."""
         held = float(memory.held_bytes or 0)
+        self._recent.append(held)
         if self._looks >= 0:
             self._helds.append(held)
             return self._go_on(unexplained, now, read)
@@ -199,19 +201,19 @@ class Inquiry:
 
     def begin(self, now: float, read: Callable[[], Memory]) -> None:
         """Begin to take evidence."""
-        gc.collect()
         if self._ask is not None:
+            gc.collect()
             self._ask()
         self._tensor = self._tensor_type()
-        memory = read()
         self._helds: List[float] = []  # at each look of this inquiry
+        self._looks = self._looked_on = 0
+        first = self._read(now, read)
         self._half: Dict[Tuple[Site, str], Operation] = {}
         self._outputs: Dict[Tuple[Site, str], Operation] = {}
         self._before = census.take(self._tensor)
-        self._first = self._middle = self._last = _Reading(0, now, memory, self._before.tensors)
+        self._first = self._middle = self._last = first._replace(tensors=self._before.tensors)
         self._tensors_at_first = self._before.tensors
         self._containers = []
-        self._looks = self._looked_on = 0
         self._asked_at = _LOOKS_FOR_OBJECTS // 4
         self._window = _LOOKS_FOR_OPERATIONS
         self._lasts = _LOOKS_FOR_OBJECTS
@@ -246,7 +248,7 @@ class Inquiry:
             self._working = self._ask()
         if self._looks == _LOOKS_FOR_OBJECTS // 2:
             self._middle = self._with_tensors(self._read(now, read))
-        if self._looks == _LOOKS_WHEN_SURE and self._per == "step":
+        if self._looks == _LOOKS_WHEN_SURE and not self._by_clock:
             grown = self._grown(now, read)
             if self._is_material(grown) and self._judge_sure_containers(now, grown):
                 return True
@@ -266,7 +268,11 @@ class Inquiry:
 
     def _read(self, now: float, read: Callable[[], Memory]) -> _Reading:
         gc.collect()
-        return _Reading(self._looks, now, read())
+        memory = read()
+        held = float(memory.held_bytes or 0)
+        if self._by_clock:
+            held = min([held, *self._recent])
+        return _Reading(self._looks, now, held, memory.python_blocks)
 
     def _with_tensors(self, reading: _Reading) -> _Reading:
         return reading._replace(tensors=len(census.tensors(self._tensor)))
@@ -320,9 +326,8 @@ class Inquiry:
             return False  # it was made to look on
         if self._judge_tensors(now, grown) or self._judge_asked(now, grown):
             return True
-        by_clock = self._per != "step"
         if not steady:  # what remembers all elements of an endless dataset grows by doubling
-            if by_clock and self._judge_caches(now, grown):
+            if self._by_clock and self._judge_caches(now, grown):
                 return True
             return False if self._looks_on(grown - half) else self._give_up()
         return self._judge_growing(now, grown) or self._judge_caches(now, grown) or self._judge_rest(now, grown)
@@ -442,18 +447,30 @@ class Inquiry:
 
     def _judge_rest(self, now: float, grown: float) -> bool:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
-        if not self._is_much(grown) or not self._floor_rises(grown) or self._is_doubted("the rest"):
+        if not self._floor_rises(grown):
             return self._give_up()
-        blocks = self._last.memory.python_blocks - self._first.memory.python_blocks
+        if self._by_clock and (self._looks < 2 * _LOOKS_FOR_OBJECTS or not self._is_much(grown)):
+            return False if self._waits_for_more() else self._give_up()
+        if not self._by_clock and (not self._is_much(grown) or self._is_doubted("the rest")):
+            return self._give_up()
+        blocks = self._last.python_blocks - self._first.python_blocks
         if blocks * PYTHON_BLOCK_BYTES > 0.5 * grown:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)
         at, name = self.heaviest
         return self._found("native_heap", at, name, 0, grown, now, 0.5)
 
+    def _waits_for_more(self) -> bool:
+        """By the clock a look is no measure of what the program did: what goes on to rise may still become much."""
+        if self._looks > 2 * _LOOKS_FOR_OBJECTS:
+            return False
+        self._lasts += self._span
+        self._middle = self._with_tensors(self._last)
+        return True
+
     def _floor_rises(self, grown: float) -> bool:
         """Whether the least that was in use has grown too: by the clock one reads in the middle of calls as well."""
-        part = max(1, len(self._helds) // 4)
-        return self._per == "step" or min(self._helds[-part:]) - min(self._helds[:part]) >= 0.4 * grown
+        quarter = max(1, len(self._helds) // 4)
+        return not self._by_clock or min(self._helds[-quarter:]) - self._first.held >= 0.4 * grown
 
     @property
     def heaviest(self) -> Tuple[Site, str]:
