@@ -166,6 +166,7 @@ class Inquiry:
         """Take one reading; True when there is a finding, or the one there was is over."""
         held = float(memory.held_bytes or 0)
         self._recent.append(held)
+        self.is_kept_back = False
         if self._looks >= 0:
             self._helds.append(held)
             return self._go_on(unexplained, now, read)
@@ -174,7 +175,6 @@ class Inquiry:
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._suspicion.forget()  # a program that still imports is still starting
-        self.is_kept_back = False
         if self._suspicion.rises(held):
             self._quiet = 0
             if self._wait <= 0 and not self._operations.is_open:

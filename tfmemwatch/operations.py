@@ -152,7 +152,7 @@ class Operations:
                 before = (in_use() or 0) if is_weighed else 0
                 result = original(*args, **kwargs)
                 try:
-                    output = _output_bytes(result)
+                    output = tfapi.output_bytes(result)
                     kept = self._stride * ((in_use() or 0) - before - output) if is_weighed else 0
                     note(kept, output, args)
                 except Exception:
@@ -210,13 +210,3 @@ def _plain(value: Any) -> Hashable:
 def _shape(value: Any) -> Hashable:
     shape = getattr(value, "_shape_tuple", None)
     return shape() if shape is not None else None
-
-
-def _output_bytes(result: Any) -> int:
-    values = result if isinstance(result, (list, tuple)) else (result,)
-    total = 0
-    for value in values:
-        count = getattr(value, "_num_elements", None)
-        if count is not None:
-            total += count() * max(0, value.dtype.size)
-    return total

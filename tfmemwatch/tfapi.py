@@ -10,7 +10,7 @@ import re
 import sys
 import weakref
 from types import MethodType
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from .errors import Unavailable
 
@@ -82,6 +82,7 @@ PLACES: Dict[str, Tuple[str, ...]] = {
     "seed": ("~framework.random_seed:get_seed",),
     "context": ("~eager.context:context",),
     "context_object": ("~eager.context:_context",),
+    "default_graph": ("~framework.ops:get_default_graph",),
     "executing_eagerly": ("~eager.context:executing_eagerly",),
     "fast_path": ("~pywrap_tfe:TFE_Py_FastPathExecute", "~pywrap_tensorflow:TFE_Py_FastPathExecute"),
     "slow_path": ("~pywrap_tfe:TFE_Py_Execute", "~pywrap_tensorflow:TFE_Py_Execute"),
@@ -312,21 +313,56 @@ def evict(function: Any, most: int) -> int:
     return gone
 
 
+_COMPILED = ("_XlaMustCompile", "jit_compile")
+_MOST_FUNCTIONS = 100  # that are looked through for one that is compiled
+
+
+@functools.lru_cache(maxsize=512)
 def is_compiled(function: str) -> bool:
-    """Whether a function of the runtime is compiled by XLA, for each shape that it is called with."""
+    """Whether XLA compiles a function of the runtime, or one that it calls, for each shape that it is called with."""
     if not has("context"):
         return False
-    definition = find("context").value().get_function_def(function)
-    return any(definition.attr[name].b for name in ("_XlaMustCompile", "jit_compile") if name in definition.attr)
-
-
-_COMPILED = "_XlaMustCompile"
+    context = find("context").value()
+    known: Set[str] = set()
+    waiting = [function]
+    while waiting and len(known) < _MOST_FUNCTIONS:
+        name = waiting.pop()
+        known.add(name)
+        definition = context.get_function_def(name)
+        for attributes in (definition.attr, *(node.attr for node in definition.node_def)):
+            if any(attributes[mark].b for mark in _COMPILED if mark in attributes):
+                return True
+            called = (value.func.name for value in attributes.values() if value.HasField("func"))
+            waiting += [one for one in called if one and one not in known]
+    return False
 
 
 def is_compiled_trace(concrete: Any) -> bool:
     """Whether XLA compiles a trace, for each shape that it is called with."""
-    mark = concrete._attrs.get(_COMPILED)
+    mark = concrete._attrs.get(_COMPILED[0])
     return mark is not None and bool(mark.b)
+
+
+def output_bytes(result: Any) -> int:
+    """What the tensors weigh that an operation has returned."""
+    if isinstance(result, (list, tuple)):
+        return sum(map(output_bytes, result))
+    if type(result) is dict:
+        return sum(map(output_bytes, result.values()))
+    count = getattr(result, "_num_elements", None)
+    return 0 if count is None else count() * max(0, result.dtype.size)
+
+
+def graphs_around(graph: Any) -> Iterator[Any]:
+    """The graph of a function that is being traced, and those that it is traced in: of a branch, of other functions."""
+    while graph is not None and hasattr(graph, "outer_graph"):
+        yield graph
+        graph = graph.outer_graph
+
+
+def graph_of_trace(concrete: Any) -> Any:
+    """The graph that was traced."""
+    return concrete._func_graph
 
 
 def name_of_trace(concrete: Any) -> str:

@@ -145,6 +145,50 @@ def test_gradients_and_calls_inside_another_function_are_told_apart(tf, watch, c
     assert failures == {}
 
 
+def test_builds_inside_another_function_are_counted_and_explained(tf, watch, counts, failures):
+    """As in Keras, whose predict() compiles a step that a function around it calls: that one has the argument."""
+    inner = compiled(tf, lambda x: tf.reduce_sum(tf.nn.softmax(x)))
+    tf_function = tf.function(lambda rows: inner(rows) + 1, input_signature=[tf.TensorSpec([None, 8])])
+    for size in (1, 2, 3, 2, 4):
+        tf_function(tf.ones((size, 8)))  # INSIDE
+    assert counts.made("xla_build", "INSIDE") == 4
+    (note,) = counts.notes("xla_build", "INSIDE")
+    assert "`rows` a new batch size (3)" in finding(watch, counts, "INSIDE", note).why
+    assert failures == {}
+
+
+@pytest.mark.parametrize("way", ["branch", "two deep"])
+def test_however_deep_they_are(tf, watch, counts, failures, way):
+    """In the branch of a condition, or in a function that another one calls."""
+    inner = compiled(tf, lambda x: tf.reduce_sum(tf.nn.softmax(x)), input_signature=[tf.TensorSpec([None, 8])])
+    middle = tf.function(lambda x: inner(x))
+
+    def outer(x):
+        if way == "two deep":
+            return middle(x)
+        return tf.cond(tf.reduce_sum(x) > 0, lambda: inner(x), lambda: tf.constant(0.0))
+
+    function = tf.function(outer, input_signature=[tf.TensorSpec([None, 8])])
+    for size in (1, 2, 3, 2):
+        function(tf.ones((size, 8)))  # DEEP
+    assert counts.made("xla_build", "DEEP") == 3
+    assert failures == {}
+
+
+def test_new_shapes_that_are_padded_before_they_are_compiled_are_no_builds(tf, watch, counts, failures):
+    """The cure, inside the function around: twelve lengths, one executable. Large results are none either."""
+    inner = compiled(tf, lambda x: tf.reduce_sum(x), input_signature=[tf.TensorSpec([None])])
+
+    def outer(x):
+        return {"sum": inner(tf.pad(x, [[0, 16 - tf.shape(x)[0]]])), "rows": [tf.tile(x, [5000])]}
+
+    function = tf.function(outer, input_signature=[tf.TensorSpec([None])])
+    for size in range(1, 13):
+        assert float(function(tf.ones(size))["sum"]) == size  # PADDED
+    assert counts.made("xla_build", "PADDED") == 1
+    assert failures == {}
+
+
 def test_threads_with_the_same_new_shape_count_one_build(tf, watch, counts, in_threads, failures):
     """Whoever is first builds; the others wait for it inside TensorFlow."""
     score = compiled(tf, lambda x: tf.reduce_sum(x), input_signature=[tf.TensorSpec([None])])

@@ -201,6 +201,22 @@ class CompiledForEachShape:
         self.score(tf.pad(tf.zeros((i + 1, 8)), [[0, np.int32(127 - i)], [0, 0]]))
 
 
+@leak("cache", COUNTED, needs=(jit_compile, keras_3))
+class PredictCompiledForEachSize:
+    """predict() of a model with jit_compile, on batches of ever new sizes; cured by padding to one size. tf#64170"""
+
+    def __init__(self):
+        self.model = tf.keras.Sequential([tf.keras.Input((8,)), tf.keras.layers.Dense(4)])
+        self.model.compile(loss="mse", jit_compile=True)
+
+    def leaky(self, i):
+        self.model.predict(np.ones((i + 1, 8), np.float32), batch_size=512, verbose=0)  # CULPRIT
+
+    def cured(self, i):
+        rows = np.ones((i + 1, 8), np.float32)
+        self.model.predict(np.pad(rows, [[0, 127 - i], [0, 0]]), batch_size=512, verbose=0)[: len(rows)]
+
+
 @leak("cache", COUNTED, needs=(jit_compile,))
 class CompiledForEachLength:
     """Requests of ever new lengths, to a method with XLA; cured by padding to powers of two. tf#64170"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 import weakref
@@ -16,6 +17,7 @@ from ..rewrites import buckets
 from ..signatures import Node, Signature
 from .scene import Probe, Scene
 
+_LEAST_BYTES = 20000  # that a call has kept which is taken for a build, where XLA compiles only what it calls
 _MOST_SHAPES = 20000  # of one trace; an executable of each weighs thousands of times as much as its key
 _BACKWARD = re.compile(r"__backward_(.+)_\d+$")
 _Shapes = Tuple[Optional[Tuple[int, ...]], ...]
@@ -30,6 +32,7 @@ class _Built(NamedTuple):
     is_open: bool  # whether there can be more than one build of it
     shapes: Set[int]  # their hashes
     history: History
+    is_around: bool  # XLA compiles not all of it, but functions that it calls
 
 
 class Builds(Probe):
@@ -41,6 +44,7 @@ class Builds(Probe):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._known: Dict[int, _Built] = {}  # by id(concrete function)
+        self._around: Dict[int, Any] = {}  # graphs into which a compiled function was traced: weak references, by id
         self._kind: Any = None
         self.reasons = Reasons()
         guard.spent.setdefault("builds", 0.0)
@@ -57,6 +61,7 @@ class Builds(Probe):
             if concrete is not None:
                 self._let_go(concrete)
         self._known.clear()
+        self._around.clear()
         self._kind = None
 
     def start_afresh(self) -> None:
@@ -77,7 +82,10 @@ class Builds(Probe):
         return found if padded is None else found._replace(suggestion=padded.code, short=padded.short)
 
     def _made(self, concrete: Any) -> None:
-        if type(concrete) is not self._plain or not tfapi.is_compiled_trace(concrete):
+        if type(concrete) is not self._plain:
+            return
+        is_around = id(tfapi.graph_of_trace(concrete)) in self._around
+        if not is_around and not tfapi.is_compiled_trace(concrete):
             return
         known, key = self._known, id(concrete)
         inputs = tfapi.inputs_of_trace(concrete)
@@ -90,9 +98,20 @@ class Builds(Probe):
             weakref.ref(concrete, lambda ref: known.pop(key, None)), name, named,
             any(shape is None or None in shape for _, _, shape in inputs), set(),
             History(tfapi.Traced(name, (), False, ("", 0), (), "")),
+            is_around and not tfapi.is_compiled_trace(concrete),
         )  # fmt: skip
         known[key] = built
         concrete.__class__ = self._kind
+
+    def _traced_into(self, graph: Any) -> None:
+        """A function that calls a compiled one has it built for each new shape too."""
+        for one in tfapi.graphs_around(graph):
+            self._around[id(one)] = weakref.ref(one, functools.partial(self._forget_graph, id(one)))
+
+    def _forget_graph(self, key: int, ref: Any) -> None:
+        """In a weakref callback: one atomic step, for a graph that is still the one it was."""
+        if self._around.get(key) is ref:
+            self._around.pop(key, None)
 
     def _let_go(self, concrete: Any) -> None:
         """As it was made."""
@@ -105,6 +124,7 @@ class Builds(Probe):
         original = plain._call_flat
         known, scene, build, let_go = self._known, self.scene, self._build, self._let_go
         eagerly, tensor = tfapi.find("executing_eagerly").value, tfapi.find("eager_tensor").value
+        graph, traced_into = tfapi.find("default_graph").value, self._traced_into
 
         def _call_flat(me: Any, *args: Any, **kwargs: Any) -> Any:
             built = key = None
@@ -112,7 +132,9 @@ class Builds(Probe):
                 built = known.get(id(me))
                 if built is None:
                     let_go(me)  # a copy
-                elif args and scene.rank and eagerly():
+                elif not eagerly():
+                    traced_into(graph())
+                elif args and scene.rank:
                     key = tuple([one._shape_tuple() if type(one) is tensor else None for one in args[0]])
                     if hash(key) in built.shapes:
                         key = None
@@ -147,17 +169,21 @@ class Builds(Probe):
         ended = time.perf_counter()
         try:
             grown = 0 if before is None else max(0, (process.in_use_bytes() or 0) - before)
-            at, stack = self.scene.where("xla_build")
-            self.scene.ledger.happened("xla_build", at, 1, grown, ended - began, built.name, stack)
-            if built.inputs and self.scene.rank > 1:
-                asked = _signature(built.inputs, key)
-                self.reasons.traced(built.history, at, built.name, Trace(asked, asked), is_first)
+            if not built.is_around or grown - tfapi.output_bytes(result) >= _LEAST_BYTES:
+                self._count(built, key, is_first, grown, ended - began)
             if not built.is_open:
                 self._let_go(me)
         except Exception:
             guard.failed("builds")
         guard.spent["builds"] += time.perf_counter() - ended
         return result
+
+    def _count(self, built: _Built, key: _Shapes, is_first: bool, grown: int, seconds: float) -> None:
+        at, stack = self.scene.where("xla_build")
+        self.scene.ledger.happened("xla_build", at, 1, grown, seconds, built.name, stack)
+        if built.inputs and self.scene.rank > 1:
+            asked = _signature(built.inputs, key)
+            self.reasons.traced(built.history, at, built.name, Trace(asked, asked), is_first)
 
 
 def _signature(inputs: Sequence[Tuple[str, str]], key: _Shapes) -> Signature:

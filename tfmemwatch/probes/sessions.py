@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from time import perf_counter
+from types import FrameType
 from typing import Any, Callable, Dict, Hashable, Optional
 
 from .. import guard
@@ -12,6 +13,7 @@ from ..ledger import Place
 from ..patch import Patch
 from .scene import TIMED_EACH, Probe, Scene
 
+_getframe = sys._getframe
 _MOST_FETCHES = 4096
 _EXECUTOR_BYTES = 44000  # what one distinct list of fetches leaves in a session, as measured
 
@@ -43,15 +45,17 @@ class Sessions(Probe):
 
     def _close(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """Also runs in `__del__`, at any allocation: nothing here may take a lock."""
-        spent, turns = guard.spent, itertools.count(1)
+        known, spent, turns = self._fetched, guard.spent, itertools.count(1)
         spent.setdefault("sessions: close", 0.0)
 
         def close(*args: Any, **kwargs: Any) -> Any:
-            if patch.is_live:
+            if patch.is_live and args and id(args[0]) in known:  # once: `__del__` closes it again
                 try:
-                    began = 0.0 if next(turns) % TIMED_EACH else perf_counter()
-                    self._closed(args[0])
-                    if began:
+                    if next(turns) % TIMED_EACH:
+                        self._closed(args[0], _getframe(1))
+                    else:
+                        began = perf_counter()
+                        self._closed(args[0], _getframe(1))
                         spent["sessions: close"] += TIMED_EACH * (perf_counter() - began)
                 except Exception:
                     guard.failed("sessions: close")
@@ -59,13 +63,17 @@ class Sessions(Probe):
 
         return close
 
-    def _closed(self, session: Any) -> None:
+    def _closed(self, session: Any, caller: FrameType) -> None:
         fetched = self._fetched.pop(id(session), None)
-        if fetched is None:
+        if fetched is None:  # another thread was first
             return
+        ledger = self.scene.ledger
         for at in fetched.values():
-            self.scene.ledger.undone("fetch", at, 1, _EXECUTOR_BYTES)
-        self.scene.ledger.ended(session, "session_dropped" if _in_finalizer() else "session_closed")
+            ledger.undone("fetch", at, 1, _EXECUTOR_BYTES)
+        name = caller.f_code.co_name
+        if name == "close" and caller.f_back is not None:  # of a subclass
+            name = caller.f_back.f_code.co_name
+        ledger.ended(session, "session_dropped" if name == "__del__" else "session_closed")
 
     def _new_fetch(self, fetched: Dict[Hashable, Place], fetches: Any) -> None:
         """Each new list of fetches leaves a set of executors in the session, for as long as it is open."""
@@ -88,11 +96,3 @@ def _fetch_key(fetches: Any) -> Optional[Hashable]:
 
 def _one(fetch: Any) -> Hashable:
     return fetch if isinstance(fetch, str) else id(fetch)
-
-
-def _in_finalizer() -> bool:
-    """Whether `close` was called by `__del__`: of the session itself, or through the close() of a subclass."""
-    caller = sys._getframe(3)
-    if caller.f_code.co_name == "close" and caller.f_back is not None:
-        caller = caller.f_back
-    return caller.f_code.co_name == "__del__"
