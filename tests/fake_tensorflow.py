@@ -45,6 +45,9 @@ class EagerTensor:
     pass
 
 _default_graph_stack = object()
+
+def get_default_graph():
+    return None
 gradient_registry = registry.Registry()
 """,
     "tensorflow/python/framework/func_graph.py": """
@@ -103,6 +106,7 @@ class Function:
     "tensorflow/python/eager/polymorphic_function/concrete_function.py": """
 class ConcreteFunction:
     _attrs = {}
+    _func_graph = None
 
     def __init__(self):
         self.called = []
