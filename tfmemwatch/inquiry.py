@@ -356,8 +356,8 @@ class Inquiry:
         for one in self._containers:
             if not one.always_climbs or one.bytes < 0.5 * grown:
                 continue
-            holder = census.holder_of(one.thing)
-            site = line_for(holder, self._near()) if holder is not None and holder.bound is None else None
+            holder = _unbounded(census.holder_of(one.thing))
+            site = line_for(holder, self._near()) if holder is not None else None
             if holder is None or site is None or source.may_bound(holder.names, site.file, holder.owners):
                 continue
             return self._found_in(one, holder, site, now, grown)
@@ -367,11 +367,11 @@ class Inquiry:
         for one in sorted(self._containers, key=lambda one: -one.bytes):
             if one.climbs * 8 < self._looks or one.bytes < 0.1 * grown or not one.goes_on:
                 continue
-            holder = census.holder_of(one.thing)
-            if holder is None or holder.bound is not None:
+            holder = _unbounded(census.holder_of(one.thing))
+            if holder is None:
                 continue
             site = line_for(holder, self._near()) or UNKNOWN
-            if site is UNKNOWN and (holder.is_within or is_framework(holder.module)):
+            if site is UNKNOWN and (holder.is_within or not is_users(holder.module, True)):
                 continue  # what a library keeps inside, and no line of the program's is known to fill
             is_early = self._looks < 2 * _LOOKS_FOR_OBJECTS
             if is_early and source.may_bound(holder.names, site.file, holder.owners):
@@ -430,8 +430,8 @@ class Inquiry:
         above = census.Above()
         for index in range(1, more, max(1, more // 4)):  # some of those that came last
             collection = census.collection_of(tensors[-index], above, tensors)
-            holder = census.holder_of(collection, above) if collection is not None else None
-            site = line_for(holder, self._near()) if holder is not None and holder.bound is None else None
+            holder = _unbounded(census.holder_of(collection, above)) if collection is not None else None
+            site = line_for(holder, self._near()) if holder is not None else None
             if holder is not None and site is not None and not is_framework(holder.module):
                 return self._found("live_tensors", site, holder.path, count, grown, now, 0.8, holder.path)
         return False
@@ -561,6 +561,17 @@ def _goes_on(first_half: int, both: int) -> bool:
     return first_half >= _LEAST_NEW and both - first_half >= max(_LEAST_NEW, 0.6 * first_half)
 
 
+def _unbounded(holder: Optional[census.Holder]) -> Optional[census.Holder]:
+    """The holder, if it can grow for ever: a library that asks for the length of what it keeps has set a bound."""
+    if holder is None or holder.bound is not None:
+        return None
+    if not is_users(holder.module, True) and holder.line is None:
+        file = file_of(sys.modules.get(holder.module))
+        if file and source.measures(holder.names, file, holder.owners):
+            return None
+    return holder
+
+
 def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]:
     """The line that fills a collection: in the class that owns it, or near what was seen to run, or anywhere."""
     if holder.line is not None:
@@ -611,8 +622,8 @@ class Keeper:
         things = census.grown(before, census.take(self._tensor), 2)
         above = census.Above(things)
         for thing in things:
-            holder = census.holder_of(thing, above)
-            if holder is None or holder.bound is not None or is_framework(holder.module):
+            holder = _unbounded(census.holder_of(thing, above))
+            if holder is None or is_framework(holder.module):
                 continue
             site = line_for(holder)
             if site is not None:

@@ -66,6 +66,14 @@ def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bo
     return False
 
 
+def measures(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
+    """Whether some condition asks for the length of what has one of these names, in one of these classes."""
+    wanted, classes = set(names), set(owners)
+    tree = _parsed(file)
+    nodes = _walk(tree, "", "<module>") if tree is not None else ()
+    return any(wanted.intersection(_measured(node)) for owner, _, node in nodes if not classes or owner in classes)
+
+
 def _takes(node: ast.AST) -> str:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TAKES:
         return _tail(node.func.value)

@@ -4,6 +4,7 @@ import collections
 import functools
 import os
 import random
+import re
 import tempfile
 import threading
 
@@ -373,6 +374,14 @@ class CheckpointEachStep:
     def cured(self, i):
         self.variable.assign_add(tf.ones((64, 64)))
         self.manager.save()
+
+
+@innocent(steps=400)
+class PatternPerRequest:
+    """Python's own cache of compiled patterns, which fills up to 512 of them."""
+
+    def cured(self, i):
+        re.match("user%d(%s)" % (i, "|".join(map(str, range(100)))), "")
 
 
 @innocent(steps=150)
