@@ -136,5 +136,5 @@ def test_a_finding_tells_why_who_holds_it_and_what_to_write():
     """
     assert textwrap.indent(textwrap.dedent(wanted), "      ").rstrip() in report
     line = str(finding)
-    assert "each time (57). Pass tensors. Here: `tf.constant(lr)` (57 traces become 1). Known as tf#38561." in line
+    assert "each time (57). Cure: `tf.constant(lr)` (57 traces become 1). Known as tf#38561." in line
     assert "\n" not in line

@@ -97,9 +97,7 @@ class Finding(NamedTuple):
         text = "; ".join(parts) + ". "
         if self.why:
             text += self.why + ". "
-        text += self.cure
-        if self.short:
-            text += " Here: %s." % self.short
+        text += "Cure: %s." % self.short if self.short else self.cure  # the general one is in the report
         if self.known:
             text += " " + self.known
         if len(self.stack) > 1:

@@ -93,7 +93,7 @@ def test_the_argument_is_named_and_the_code_gives_as_few_builds_as_it_says(tf, w
     told = finding(watch, counts, "LENGTHS", "embed")
     assert told.why == "11 builds of `embed`: `tokens` a new batch size (11)"
     assert told.suggestion.endswith("# 12 builds become 5")
-    assert "Here: pad `tokens` to powers of two (12 builds become 5). Known as tf#64170" in str(told)
+    assert "Cure: pad `tokens` to powers of two (12 builds become 5). Known as tf#64170" in str(told)
     built = counts.made("xla_build")
     again = compiled(tf, embed, input_signature=signature)
     for size in range(1, 13):

@@ -145,7 +145,7 @@ def future(limit: Optional[Limit], outlook: Optional[Outlook]) -> List[str]:
     """Which limit is nearest, and when one is reached."""
     lines = []
     if limit is not None:
-        lines.append("nearest limit: %s, %s, %s left" % (limit.name, limit_of(limit.bytes), size_of(limit.left_bytes)))
+        lines.append("nearest limit: %s, %s, %s left" % (limit.name, limit_of(limit.bytes), limit_of(limit.left_bytes)))
     if outlook is not None:
         lines.append(str(outlook))
     return lines
