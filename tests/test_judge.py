@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import pytest
 
-from tfmemwatch.growth import COUNT_STEPS
+from tfmemwatch.growth import COUNT_SAMPLES, COUNT_STEPS
 from tfmemwatch.judge import Judge
 from tfmemwatch.model import Key, Site, Tally
 
@@ -231,3 +231,29 @@ def test_the_series_are_bounded():
     rows = [made("variable", Site("generated.py", line, "f")) for line in range(2000)]
     judge.look(tallies(rows, 1), 1)
     assert len(judge._tracks) <= 600
+
+
+def slowing(most, died=0, calls=0):
+    """The kinds found where traces come more and more slowly, as they do when each slows the program down."""
+    judge = Judge(COUNT_SAMPLES, "hour")
+    judge.look({}, 0)
+    for look in range(1, 501):
+        count = int(most * (look / 500) ** 0.5)
+        rows = [(kind, count, died) for kind in ("retrace", "function_graph")] + [("call", calls * look**2, 0)]
+        counts = {Key(kind, LOOP): Tally(Key(kind, LOOP), born, gone, 0, 0, 0.0, 0, "step", ())
+                  for kind, born, gone in rows}  # fmt: skip
+        judge.look(counts, look)
+        if judge.suspects():
+            judge.confirm(counts)
+    return [draft.finding.kind for draft in judge.drafts(counts)]
+
+
+def test_hundreds_of_traces_that_slow_their_own_program_are_a_leak():
+    """As with get_concrete_function() for each new shape, whose calls nobody counts."""
+    assert slowing(2000) == ["retrace"]
+
+
+@pytest.mark.parametrize("case", [{"most": 180}, {"most": 2000, "died": 1}, {"most": 2000, "calls": 1}])
+def test_what_may_fill_up_is_none(case):
+    """Fewer than hundreds; of which one has gone; which become rarer among the calls of their function."""
+    assert slowing(**case) == []

@@ -11,6 +11,8 @@ from .trail import Trail
 
 _MOST_SERIES = 600
 _MOST_POINTS = 64
+_SLOWED = 0.69  # largest bend of what slows its own program down: n ~ √t has 0.67
+_MANY_TRACES = 200  # of one line, whose calls can't be counted
 _LITTLE = 0.1  # of what a count had climbed by
 
 # What is left behind: more of it means more memory. Everything else that is counted only explains.
@@ -94,7 +96,7 @@ class Track:
         if rule is not None and key.kind in CLOCKS:
             self.bendable = Series(rule._replace(straight=0.8, bent=0.9))
         elif rule is not None and key.kind in HEAVY:
-            self.bendable = Series(rule._replace(straight=0.69, bent=0.8))  # n ~ √t has 0.67
+            self.bendable = Series(rule._replace(straight=_SLOWED, bent=0.8))
         self.points: List[Tuple[float, float]] = []
         self.trail = Trail()
         self.start = -1.0  # its first value, once there is one
@@ -133,12 +135,21 @@ class Track:
         if self.key.kind not in CLOCKS:
             return self.died == 0
         points = self.points[len(self.points) // 4 :]  # a start-up does not count
-        if len(points) < 8 or points[-1][0] <= points[0][0]:
+        if len(points) < 8:
             return False
+        if points[-1][0] <= points[0][0]:
+            return self._is_heavy
         (first, low), (last, high) = points[0], points[-1]
         middle = (first + last) / 2
         at_middle = next(value for clock, value in points if clock >= middle)
         return high - at_middle >= 0.42 * (high - low) > 0
+
+    @property
+    def _is_heavy(self) -> bool:
+        """Hundreds of traces, none of them gone and none called through its function: they slow their program down."""
+        growth = self.bendable.growth if self.bendable is not None else None
+        is_many = growth is not None and growth.last - growth.first >= _MANY_TRACES and growth.bend <= _SLOWED
+        return is_many and self.key.kind == "function_graph" and self.died == 0
 
     def confirm(self, value: float) -> None:
         """What a collection has left: is it still a leak?"""

@@ -34,8 +34,8 @@ class Runs:
         self.fetched: Dict[int, Dict[Any, Place]] = {}  # what open sessions were asked for, by id
         self.first: Callable[[Any], None] = lambda graph: self.seen.add(id(graph))  # called with a graph's first run
         self.new_fetch: Callable[[Dict[Any, Place], Any], None] = lambda fetched, fetches: None
-        self._known = 0  # runs in a row that asked for what was asked for before
-        self._passed = 0  # a mask: runs whose number has one of these bits are not looked at
+        self.known_in_a_row = 0  # runs in a row that asked for what was asked for before
+        self.passed = 0  # a mask: runs whose number has one of these bits are not looked at
         self._owner: Optional[Probe] = None
 
     def share(self, probe: Probe) -> None:
@@ -52,7 +52,7 @@ class Runs:
             if not args or not patch.is_live:
                 return original(*args, **kwargs)
             turn = next(count)
-            if turn & self._passed:
+            if turn & self.passed:
                 return original(*args, **kwargs)
             try:
                 began = 0.0 if turn % TIMED_EACH else perf_counter()
@@ -68,11 +68,11 @@ class Runs:
                     self.heed()
                     self._unknown(args[0], fetches)
                 else:
-                    self._known += 1
-                    if self._known >= _KNOWN_IN_A_ROW:
-                        self._passed = _PASSED
+                    self.known_in_a_row += 1
+                    if self.known_in_a_row >= _KNOWN_IN_A_ROW:
+                        self.passed = _PASSED
                 if began:
-                    spent["sessions: run"] += TIMED_EACH // (self._passed + 1) * (perf_counter() - began)
+                    spent["sessions: run"] += TIMED_EACH // (self.passed + 1) * (perf_counter() - began)
             except Exception:
                 guard.failed("sessions: run")
             return original(*args, **kwargs)
@@ -81,7 +81,7 @@ class Runs:
 
     def heed(self) -> None:
         """Look at each run again: there is something new."""
-        self._known = self._passed = 0
+        self.known_in_a_row = self.passed = 0
 
     def _unknown(self, session: Any, fetches: Any) -> None:
         """A session's first run is one of these, and so is the first run of its graph."""

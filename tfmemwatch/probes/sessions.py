@@ -39,9 +39,11 @@ class Sessions(Probe):
         self.scene.runs.heed()
 
     def _opened(self, session: Any) -> None:
-        self._fetched[id(session)] = {}
-        self.scene.runs.heed()
-        self.scene.born("session", session, ends=True)
+        scene = self.scene
+        runs = scene.runs
+        runs.fetched[id(session)] = {}
+        runs.known_in_a_row = runs.passed = 0  # heed(), without its call
+        scene.born("session", session, ends=True)
 
     def _close(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         """Also runs in `__del__`, at any allocation: nothing here may take a lock."""
