@@ -211,6 +211,29 @@ def test_a_list_that_nothing_names_has_no_holder():
     assert holder is None
 
 
+def test_a_way_that_leads_back_to_the_collection_is_no_name():
+    """As in `logging`, where each logger in the dict knows the manager whose dict it is."""
+
+    class Manager:
+        """A library's."""
+
+    class Logger:
+        """Another, which leads to the manager."""
+
+    Manager.__module__ = Logger.__module__ = "logging"
+
+    def filled():
+        manager = Manager()
+        manager.rows = {}
+        for number in range(40):
+            manager.rows["request.%d" % number] = logger = Logger()
+            logger.manager = manager
+        return manager.rows
+
+    holder = census.holder_of(filled())
+    assert (holder.path, holder.module, holder.names) == ("Manager.rows", "logging", ("rows",))
+
+
 def test_what_the_watch_itself_holds_is_not_told():
     """Its own collections are no finding."""
     from tfmemwatch.ledger import Ledger

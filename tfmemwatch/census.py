@@ -316,6 +316,7 @@ class Above:
     def __init__(self, things: Sequence[Any] = (), most: int = 10) -> None:
         self._known: Dict[int, Tuple[Any, ...]] = {}
         self._left = most
+        self.beginning = 0  # the id of what is asked about
         if things:
             self._ask(tuple(things))
             self._ask(tuple(one for found in list(self._known.values()) for one in found if type(one) is dict))
@@ -382,9 +383,13 @@ def holder_of(container: Any, above: Optional[Above] = None, depth: int = 0) -> 
     A name of the program's own is better than one inside a library: `Pipe.q` says more than `Queue.queue`.
     """
     above = above or Above()
+    if not depth:
+        above.beginning = id(container)
     bound = container.maxlen if issubclass(type(container), deque) else None
     in_library = None
     for referrer in above.of(container):
+        if id(referrer) == above.beginning:  # `logger` of `loggerDict` leads back to it, and names nothing
+            continue
         found = _named_by(referrer, container, bound, above, depth)
         if found is not None and (depth or found.line is not None or is_users(found.module, True)):
             return found

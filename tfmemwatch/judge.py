@@ -87,7 +87,7 @@ class Track:
     """
 
     __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "floor", "high", "is_garbage", "key", "points",
-                 "series", "start", "trail")  # fmt: skip
+                 "series", "start", "stride", "trail")  # fmt: skip
 
     def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float) -> None:
         self.key = key
@@ -98,6 +98,7 @@ class Track:
         elif rule is not None and key.kind in HEAVY:
             self.bendable = Series(rule._replace(straight=_SLOWED, bent=0.8))
         self.points: List[Tuple[float, float]] = []
+        self.stride = 1  # climbs from one of these to the next
         self.trail = Trail()
         self.start = -1.0  # its first value, once there is one
         self.high = start
@@ -125,9 +126,11 @@ class Track:
         return news
 
     def _mark(self, clock: float, value: float) -> None:
-        self.points.append((clock, value))
+        if self.climbs % self.stride == 0:
+            self.points.append((clock, value))
         if len(self.points) > _MOST_POINTS:
             del self.points[1::2]
+            self.stride *= 2  # so that they stay even: else the later half would be that of the last points
 
     @property
     def is_straight_by_clock(self) -> bool:
