@@ -6,6 +6,8 @@ import pytest
 
 from tfmemwatch.inquiry import Inquiry, Pace
 from tfmemwatch.memory import Memory
+from tfmemwatch.model import Site
+from tfmemwatch.operations import Operation
 
 BLOCK = 50 << 20  # what a call takes, and gives back
 
@@ -61,6 +63,54 @@ def test_one_jump_beside_a_leak_does_not_cost_an_inquiry(at):
 def test_what_fills_up_is_no_leak_though_it_jumps(at):
     """A cache of 4 MB that is filled by chance, and a thread pool that starts."""
     assert named_at(lambda look: 4e6 * (1 - math.exp(-look / 60)) + (look >= (at or 9999)) * 1_500_000, 3000) is None
+
+
+class NewShapes(Operations):
+    """One operation, called once a look, with a shape that was never seen before until `end`."""
+
+    def __init__(self, end=math.inf):
+        self.look = self.opened = 0
+        self.end = end
+
+    def open(self):
+        self.opened = self.look
+
+    def read(self):
+        calls, sizes = (min(look, self.end) for look in (self.look, self.opened))
+        return [Operation(Site("train.py", 7, "step"), "Softmax", self.look - self.opened, 0, 1, 1, 0,
+                          max(1, int(calls - sizes)), False)]  # fmt: skip
+
+
+def named_with_shapes_at(operations, held_at, looks):
+    """The look at which memory that holds so much is named, and what was said to fill on the way."""
+    inquiry = Inquiry(operations, list, list, Pace(1000, 96 * 1024, 0.62), "step")
+    filled = set()
+    for look in range(looks):
+        operations.look = look
+        held = (100 << 20) + int(held_at(look))
+        memory = Memory(held, held, 0, 1000)
+        inquiry.look(memory, True, float(look), lambda memory=memory: memory)
+        filled.add(inquiry.filling)
+        if inquiry.finding is not None:
+            return look, filled
+    return None, filled
+
+
+def test_a_primitive_for_each_new_shape_is_a_cache_that_fills():
+    """oneDNN keeps 33 kB for each of the first 2,000 shapes: no leak, and the report says what fills."""
+    named, filled = named_with_shapes_at(NewShapes(), lambda look: 33_000 * min(look, 2000), 6000)
+    assert named is None
+    assert any("33 kB for each new shape that train.py:7 step()" in said for said in filled)
+
+
+def test_what_grows_on_when_such_a_cache_is_full_is_found():
+    """Ever new shapes do not hide a leak for ever."""
+    assert named_with_shapes_at(NewShapes(), lambda look: 33_000 * look, 20_000)[0] is not None
+
+
+def test_what_grows_without_new_shapes_is_found_at_once():
+    """The same growth where shapes are those of before is nobody's cache."""
+    assert named_with_shapes_at(NewShapes(end=40), lambda look: 33_000 * look, 20_000)[0] < 600
 
 
 def at_the_end(inquiry):

@@ -56,7 +56,8 @@ class Examiner:
     @property
     def verdict(self) -> Verdict:
         """What became of memory while it was looked at."""
-        return self._balance.verdict
+        filling = self._inquiry.filling
+        return Verdict("filling", filling) if filling else self._balance.verdict
 
     def begin(self, tallies: Mapping[Key, Tally]) -> None:
         """What is there already is where growth is counted from."""
@@ -136,7 +137,7 @@ class Examiner:
     def _slowly_leaking(self) -> List[Draft]:
         """What no inquiry has found, since it rises too slowly for one."""
         growth = self._balance.leaking
-        if growth is None:
+        if growth is None or self._inquiry.filling:
             return []
         at, what = self._inquiry.heaviest
         row = advice("slow_rise", what)

@@ -10,7 +10,7 @@ from typing import Any, Callable, Deque, Dict, Iterable, List, NamedTuple, Optio
 from . import census, source
 from .advice import advice
 from .memory import PYTHON_BLOCK_BYTES, Memory
-from .model import UNKNOWN, Finding, Site
+from .model import UNKNOWN, Finding, Site, count_of, size_of
 from .operations import Operation, Operations
 from .site import file_of, is_framework, is_users
 
@@ -24,6 +24,7 @@ _PARTS = 14  # of an inquiry, whose floors tell a jump from a rise that slows do
 _MOST_LOOKS_ON = 3  # times that an inquiry which met a jump leaves its first half behind
 _LOOKS_WHEN_SURE = 48  # in a loop with steps, for a collection that nothing in the source can keep from growing
 _MISSES = 2  # inquiries that must find nothing before what was found is over
+_SHAPES_KEPT = 2 * 1024  # at most: TensorFlow keeps 1,024 of oneDNN's primitives of each operation, and oneDNN its own
 _LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
 _NUMBER_BYTES = 650  # of one cached scalar, as measured
 _NO_CENSUS = census.Census({}, 0)
@@ -156,6 +157,8 @@ class Inquiry:
         self._patience = 16  # looks between two inquiries that found nothing; doubles each time
         self._quiet = self._age = self._misses = 0
         self._doubted: Set[str] = set()  # what was seen once, and is believed when it is seen again
+        self._filling_from: Optional[float] = None  # bytes in use when a cache was first seen that has an end
+        self.filling = ""  # what it is, while it fills
         self._looks = -1
         self.is_kept_back = False  # memory rises, and an inquiry would begin if no count rose with it
         self._containers: List[_Container] = []
@@ -182,6 +185,8 @@ class Inquiry:
                 if unexplained:
                     self.begin(now, read)
         self._age += 1
+        if self._quiet > 4 * _LOOKS_FOR_OBJECTS:
+            self.filling = ""
         if self.finding is not None and self._quiet > 4 * _LOOKS_FOR_OBJECTS + self._age / 2:
             self.finding = None
             return True
@@ -447,7 +452,7 @@ class Inquiry:
 
     def _judge_rest(self, now: float, grown: float) -> bool:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
-        if not self._floor_rises(grown):
+        if not self._floor_rises(grown) or self._fills_by_shape(grown):
             return self._give_up()
         if self._by_clock and (self._looks < 2 * _LOOKS_FOR_OBJECTS or not self._is_much(grown)):
             return False if self._waits_for_more() else self._give_up()
@@ -458,6 +463,22 @@ class Inquiry:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)
         at, name = self.heaviest
         return self._found("native_heap", at, name, 0, grown, now, 0.5)
+
+    def _fills_by_shape(self, grown: float) -> bool:
+        """Whether ever new shapes explain it: oneDNN keeps a primitive for each, but only so many of them."""
+        self.filling = ""
+        for row in self._rows[:1]:
+            half = self._outputs.get((row.site, row.name))
+            if half is None or row.is_compiled or not _goes_on(half.sizes, row.sizes):
+                continue
+            if self._filling_from is None:
+                self._filling_from = self._first.held
+            each = grown / (row.sizes * self._span / self._window)
+            if self._last.held - self._filling_from <= _SHAPES_KEPT * each:
+                self.filling = "oneDNN keeps %s for each new shape that %s comes to, up to some %s shapes" % (
+                    size_of(each), row.site.short, count_of(_SHAPES_KEPT),
+                )  # fmt: skip
+        return bool(self.filling)
 
     def _waits_for_more(self) -> bool:
         """By the clock a look is no measure of what the program did: what goes on to rise may still become much."""

@@ -28,6 +28,7 @@ class Operation(NamedTuple):
     kept_bytes: int  # in use after the call more than before, the outputs not counted
     signatures: int  # distinct attributes and, for compiled functions, input shapes
     numbers: int  # distinct Python numbers among the inputs
+    sizes: int  # distinct sizes of the outputs
     is_function: bool
 
     @property
@@ -40,13 +41,14 @@ class Operation(NamedTuple):
 
 
 class _Seen:
-    __slots__ = ("calls", "is_function", "kept", "numbers", "output", "signatures")
+    __slots__ = ("calls", "is_function", "kept", "numbers", "output", "signatures", "sizes")
 
     def __init__(self) -> None:
         self.calls = self.kept = self.output = 0
         self.is_function = False
         self.signatures: Set[Hashable] = set()
         self.numbers: Set[Hashable] = set()
+        self.sizes: Set[int] = set()
 
 
 class Operations:
@@ -130,6 +132,7 @@ class Operations:
                 seen.kept,
                 len(seen.signatures),
                 len(seen.numbers),
+                len(seen.sizes),
                 seen.is_function,
             )
             for (at, name), seen in list(self._seen.items())
@@ -194,6 +197,8 @@ class Operations:
         seen.kept += kept
         seen.output += output
         seen.is_function = is_function
+        if len(seen.sizes) < _MOST_KINDS:
+            seen.sizes.add(output)
         if len(seen.signatures) < _MOST_KINDS:
             seen.signatures.add(signature)
         if len(seen.numbers) < _MOST_KINDS:
