@@ -2,10 +2,11 @@
 
 import functools
 import gc
+import logging.handlers
 import sys
 import threading
 import types
-from collections import deque
+from collections import defaultdict, deque
 
 import pytest
 
@@ -142,6 +143,23 @@ def test_an_entry_of_a_dict_is_named_by_its_key():
     module = types.ModuleType("program")
     exec("state = {'x': [[]], 'y': []}", module.__dict__)
     assert named(census.holder_of(module.state["x"])) == ("x", "program.state['x']")
+
+
+def test_an_entry_of_a_defaultdict_is_named_too():
+    """`listeners[topic].append(…)`: the list, by the name of what it is in."""
+    owner = Holder(listeners=defaultdict(list, weights=[[], [], []]))
+    holder = census.holder_of(owner.listeners["weights"])
+    assert named(holder) == ("weights", "Holder.listeners['weights']")
+    assert "listeners" in holder.names
+
+
+def test_what_a_library_keeps_inside_is_named_and_known_to_be_inside():
+    """A MemoryHandler's buffer has the handler's name; whether it is bounded, the library knows."""
+    owner = Holder(handler=logging.handlers.MemoryHandler(100))
+    owner.handler.buffer.extend(([], [], []))
+    holder = census.holder_of(owner.handler.buffer)
+    assert named(holder) == ("handler", "Holder.handler (MemoryHandler.buffer)")
+    assert holder.inner[:2] == ("buffer", "logging.handlers")
 
 
 def test_a_closure_is_named():

@@ -74,12 +74,57 @@ def test_the_line_that_puts_something_in_is_found(program, name, text, function)
     assert (site.file, site.line, site.function) == (program, line_with(text), function)
 
 
+PUTS = {
+    "by a kept method": "add = self.rows.append; add(x)",
+    "by a local name": "out = self.rows; out.append(x)",
+    "by its name as a string": "getattr(self, 'rows').append(x)",
+    "onto a heap": "heapq.heappush(self.rows, x)",
+    "in order": "bisect.insort(self.rows, x)",
+    "by making it anew": "self.rows = self.rows + [x]",
+    "with all that was in it": "self.rows = [*self.rows, x]",
+    "merged": "self.rows = {**self.rows, k: x}",
+    "deep inside": "self.rows[k]['t'].append(x)",
+    "in what is looked up": "self.rows.get(k).append(x)",
+    "beside another": "self.rows[k], y = x, 1",
+    "with a type": "self.rows[k]: int = x",
+    "as an attribute": "setattr(self.rows, k, x)",
+    "into a namespace": "vars(self.rows)[k] = x",
+}
+
+
+@pytest.mark.parametrize("how", PUTS)
+def test_however_something_is_put_in_the_line_is_found(tmp_path, how):
+    """The spellings that programs use besides a plain append."""
+    program = tmp_path / "puts.py"
+    program.write_text("class Rows:\n    def read(self):\n        return self.rows[-1]\n\n    def add(self, k, x):\n"
+                       "        %s\n" % PUTS[how])  # fmt: skip
+    assert {line.site.line for line in source.putting_into("rows", [str(program)])} == {6}
+
+
+def test_what_is_put_into_the_collection_itself_comes_first(tmp_path):
+    """`groups["a"].append` fills a list in `groups`, `groups[key] = …` fills `groups`."""
+    program = tmp_path / "groups.py"
+    program.write_text("def add(groups, key, x):\n    groups['a'].append(x)\n    groups[key] = x\n")
+    assert [line.site.line for line in source.putting_into("groups", [str(program)])] == [3, 2]
+
+
 BOUNDED = {
     "taken out": "def add(self, x):\n        self.rows.append(x)\n        self.rows.pop(0)",
+    "taken out by a kept method": "def take(self):\n        pop = self.rows.pop\n        return pop()",
+    "taken out by another name": "def take(self):\n        rows = self.rows\n        rows.popleft()",
+    "taken off a heap": "def take(self):\n        return heapq.heappop(self.rows)",
+    "replaced on a heap": "def add(self, x):\n        heapq.heappushpop(self.rows, x)",
+    "subtracted from": "def drop(self, x):\n        self.rows -= x",
     "measured": "def add(self, x):\n        if len(self.rows) < 100: self.rows.append(x)",
+    "measured before": "def add(self, x):\n        n = len(self.rows)\n        if n < 100: self.rows.append(x)",
     "begun anew": "def flush(self):\n        self.rows = []",
+    "swapped": "def flush(self):\n        out, self.rows = self.rows, []\n        return out",
+    "begun anew by name": "def flush(self):\n        setattr(self, 'rows', [])",
+    "begun anew at a key": "def flush(self):\n        self.state['rows'] = []",
     "cut": "def add(self, x):\n        self.rows[:] = self.rows[-100:]",
+    "cut and added to": "def add(self, x):\n        self.rows = self.rows[-99:] + [x]",
     "deleted from": "def add(self, x):\n        del self.rows[0]",
+    "keyed round": "def add(self, x):\n        self.rows[self.step % 100] = x",
 }
 
 
@@ -90,6 +135,22 @@ def test_what_may_keep_a_collection_small_is_seen(tmp_path, how):
     program.write_text("class Rows:\n    def __init__(self):\n        self.rows = []\n\n    " + BOUNDED[how] + "\n")
     assert source.may_bound(["rows"], str(program), ["Rows"])
     assert not source.may_bound(["other"], str(program), ["Rows"])
+
+
+UNBOUNDED = {
+    "made anew with more in it": "self.rows = self.rows + [x]",
+    "counted": "print(len(self.rows))",
+    "numbered": "self.rows[x] = len(self.rows)",
+    "formatted": "self.rows['%d' % x] = x",
+}
+
+
+@pytest.mark.parametrize("how", UNBOUNDED)
+def test_what_keeps_nothing_small_is_no_bound(tmp_path, how):
+    """Then nothing needs to be waited for."""
+    program = tmp_path / "unbounded.py"
+    program.write_text("class Rows:\n    def add(self, x):\n        %s\n" % UNBOUNDED[how])
+    assert not source.may_bound(["rows"], str(program), ["Rows"])
 
 
 def test_a_list_that_is_only_filled_may_not_be_bounded(program):

@@ -202,6 +202,11 @@ TABLE: Dict[str, Advice] = {
         "memory in use outside Python rises steadily and no object that can be counted explains it (most of it in %s)",
         "Look at what this line makes anew each time; level='stacks' shows who called it.",
     ),
+    "backlog": Advice(
+        "native_heap",
+        "more is put into something that TensorFlow keeps (a queue, a table) than is ever taken out of it (%s)",
+        "Take out as much as is put in, or give it a small capacity, so that whoever fills it waits.",
+    ),
     "asked": Advice(
         "cache",
         "TensorFlow's %s grows: emptied twice, it gave back more the second time",

@@ -26,6 +26,14 @@ class Census(NamedTuple):
     tensors: int
 
 
+class Inner(NamedTuple):
+    """The attribute of a library's object that is the container itself."""
+
+    name: str
+    module: str
+    owners: Tuple[str, ...]
+
+
 class Holder(NamedTuple):
     """By what name the program knows a container."""
 
@@ -35,7 +43,12 @@ class Holder(NamedTuple):
     bound: Optional[int]  # how long it can grow, where it says so
     line: Optional[Tuple[str, int, str]]  # where its owner stands, for what is no name in the source
     owners: Tuple[str, ...] = ()  # the classes of the object whose attribute it is, its bases last
-    is_within: bool = False  # what has this name is an object of a library's, and the container is inside it
+    inner: Optional[Inner] = None  # where what has this name is an object of a library's, and the container inside it
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the name is that of something that holds the container."""
+        return self.inner is not None
 
 
 def everything(kinds: Set[type]) -> List[Any]:
@@ -434,8 +447,10 @@ def _named_by(
     referrer: Any, container: Any, bound: Optional[int], above: Above, depth: int,
 ) -> Optional[Holder]:  # fmt: skip
     kind = type(referrer)
-    if kind is dict:
-        return _in_dict(referrer, container, bound, above, depth)
+    if issubclass(kind, dict):  # a defaultdict, too
+        found = _in_dict(referrer, container, bound, above, depth)
+        if found is not None or kind is dict:
+            return found
     if hasattr(kind, "cache_info") or "cache_info" in attributes_of(referrer):  # TensorFlow has objects that notice
         return _in_lru(referrer)  # when they are asked for an attribute
     if issubclass(kind, (FrameType, ModuleType)) or _is_own(referrer):
@@ -462,7 +477,8 @@ def _attribute(owner: Any, name: str, bound: Optional[int], above: Above, depth:
     if outer is None or not is_users(outer.module, True):
         return holder
     first = outer.path.split(" (")[0] if outer.is_within else outer.path  # what lies in between is nobody's affair
-    return outer._replace(path="%s (%s.%s)" % (first, kind.__name__, name), bound=bound, is_within=True)
+    inner = Inner(name, kind.__module__, owners)
+    return outer._replace(path="%s (%s.%s)" % (first, kind.__name__, name), bound=bound, inner=inner)
 
 
 def _in_lru(wrapper: Any) -> Holder:
@@ -502,11 +518,11 @@ def in_defaults(container: Any) -> Optional[Holder]:
 def _in_dict(
     owner: Dict[Any, Any], container: Any, bound: Optional[int], above: Above, depth: int,
 ) -> Optional[Holder]:  # fmt: skip
-    key = next((key for key, value in list(owner.items()) if value is container), None)
+    key = next((key for key, value in list(dict.items(owner)) if value is container), None)
     if key is None:
         return None
-    if "__builtins__" in owner or "__loader__" in owner:
-        module = str(owner.get("__name__", ""))
+    if dict.__contains__(owner, "__builtins__") or dict.__contains__(owner, "__loader__"):
+        module = str(dict.get(owner, "__name__", ""))
         return Holder((str(key),), "%s.%s" % (module, key), module, bound, None)
     for referrer in above.of(owner):
         if _is_dict_of(referrer, owner):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from collections import deque
@@ -26,6 +27,9 @@ _LOOKS_WHEN_SURE = 48  # in a loop with steps, for a collection that nothing in 
 _MISSES = 2  # inquiries that must find nothing before what was found is over
 _SHAPES_KEPT = 2 * 1024  # at most: TensorFlow keeps 1,024 of oneDNN's primitives of each operation, and oneDNN its own
 _LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
+# Operations that put something into what TensorFlow keeps for the program, and those that take it out again.
+_TAKES_IN = {"QueueEnqueue": "QueueDequeue", "LookupTableInsert": "LookupTableRemove", "Stage": "Unstage",
+             "BarrierInsert": "BarrierTake", "StackPush": "StackPop"}  # fmt: skip
 _NUMBER_BYTES = 650  # of one cached scalar, as measured
 _NO_CENSUS = census.Census({}, 0)
 _LEAST_RISE = 32 * 1024  # bytes over the first suspicion: below it is noise on any machine
@@ -218,6 +222,7 @@ class Inquiry:
         self._before = census.take(self._tensor)
         self._first = self._middle = self._last = first._replace(tensors=self._before.tensors)
         self._tensors_at_first = self._before.tensors
+        self._exits_at_first = _exits()
         self._containers = []
         self._asked_at = _LOOKS_FOR_OBJECTS // 4
         self._window = _LOOKS_FOR_OPERATIONS
@@ -280,7 +285,7 @@ class Inquiry:
         return _Reading(self._looks, now, held, memory.python_blocks)
 
     def _with_tensors(self, reading: _Reading) -> _Reading:
-        return reading._replace(tensors=len(census.tensors(self._tensor)))
+        return reading._replace(tensors=self._tensors_now())
 
     def _grown(self, now: float, read: Callable[[], Memory]) -> float:
         """Bytes in use after a collection: more than at the beginning."""
@@ -329,7 +334,7 @@ class Inquiry:
             return True
         if self._looks < self._lasts:
             return False  # it was made to look on
-        if self._judge_tensors(now, grown) or self._judge_asked(now, grown):
+        if self._judge_exits(now, grown) or self._judge_tensors(now, grown) or self._judge_asked(now, grown):
             return True
         if not steady:  # what remembers all elements of an endless dataset grows by doubling
             if self._by_clock and self._judge_caches(now, grown):
@@ -363,7 +368,7 @@ class Inquiry:
                 continue
             holder = _unbounded(census.holder_of(one.thing))
             site = line_for(holder, self._near()) if holder is not None else None
-            if holder is None or site is None or source.may_bound(holder.names, site.file, holder.owners):
+            if holder is None or site is None or _may_be_bounded(holder, site):
                 continue
             return self._found_in(one, holder, site, now, grown)
         return False
@@ -379,7 +384,7 @@ class Inquiry:
             if site is UNKNOWN and (holder.is_within or not is_users(holder.module, True)):
                 continue  # what a library keeps inside, and no line of the program's is known to fill
             is_early = self._looks < 2 * _LOOKS_FOR_OBJECTS
-            if is_early and source.may_bound(holder.names, site.file, holder.owners):
+            if is_early and _may_be_bounded(holder, site):
                 self._lasts += self._span  # a collection from which things are taken out may well have a bound: look on
                 self._middle = self._with_tensors(self._last)
                 return False
@@ -410,14 +415,39 @@ class Inquiry:
 
     def _judge_growing(self, now: float, grown: float) -> bool:
         """One tensor that is made anew with more in it each time, and kept."""
+        row = self._growing(grown, 0.3)
+        if row is None or self._tensor is None or not census.is_kept(self._tensor, 0.3 * grown):
+            return False
+        if self._is_doubted("growing"):  # a window that fills has met its end by the next time
+            return False
+        return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
+
+    def _growing(self, grown: float, share: float) -> Optional[Operation]:
+        """An operation whose result has grown by this share of what is kept, or more."""
         for row in self._rows:
             larger = _growing_output(row, self._outputs.get((row.site, row.name))) * self._span / self._window
-            if larger < 0.3 * grown or self._tensor is None or not census.is_kept(self._tensor, 0.3 * grown):
-                continue
-            if self._is_doubted("growing"):  # a window that fills has met its end by the next time
-                return False
-            return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
+            if share * grown <= larger:
+                return row
+        return None
+
+    def _takes_in(self, row: Operation) -> bool:
+        """Whether an operation puts into a queue or a table much more than is taken out of it."""
+        for puts, takes in _TAKES_IN.items():
+            if row.name.startswith(puts) and row.calls * 8 >= self._window:
+                return sum(other.calls for other in self._rows if other.name.startswith(takes)) <= 0.7 * row.calls
         return False
+
+    def _judge_exits(self, now: float, grown: float) -> bool:
+        """What is to be called at exit stands in a table of the interpreter's own, which no census sees."""
+        more = _exits() - self._exits_at_first
+        lines = source.using("atexit", source.project_files()) if more >= max(2, self._span // 2) else []
+        if not lines:
+            return False
+        story = "live_tensors" if self._tensors_now() - self._first.tensors >= more // 2 else "python_objects"
+        return self._found(story, lines[0], "the table of atexit", more, grown, now, 0.8, "atexit")
+
+    def _tensors_now(self) -> int:
+        return len(census.tensors(self._tensor))
 
     def _judge_tensors(self, now: float, grown: float) -> bool:
         """Tensors grow in number: a tape that records holds them, or many small collections that grow in turn."""
@@ -452,12 +482,17 @@ class Inquiry:
 
     def _judge_rest(self, now: float, grown: float) -> bool:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
-        if not self._floor_rises(grown) or self._fills_by_shape(grown):
+        larger = self._growing(grown, 0.5)
+        if not self._floor_rises(grown) or (larger is None and self._fills_by_shape(grown)):
             return self._give_up()
-        if self._by_clock and (self._looks < 2 * _LOOKS_FOR_OBJECTS or not self._is_much(grown)):
+        taker = next(filter(self._takes_in, self._rows), None)
+        is_enough = self._is_material(grown, 2) if taker is not None else self._is_much(grown)
+        if self._looks < 2 * _LOOKS_FOR_OBJECTS or not is_enough:
             return False if self._waits_for_more() else self._give_up()
-        if not self._by_clock and (not self._is_much(grown) or self._is_doubted("the rest")):
-            return self._give_up()
+        if taker is not None:
+            return self._found("backlog", taker.site, taker.name, 0, grown, now, 0.7)
+        if larger is not None:
+            return self._found("growing_tensor", larger.site, larger.name, larger.calls, grown, now, 0.7)
         blocks = self._last.python_blocks - self._first.python_blocks
         if blocks * PYTHON_BLOCK_BYTES > 0.5 * grown:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)
@@ -481,7 +516,7 @@ class Inquiry:
         return bool(self.filling)
 
     def _waits_for_more(self) -> bool:
-        """By the clock a look is no measure of what the program did: what goes on to rise may still become much."""
+        """What has no name is looked at for twice as long; and what goes on to rise may still become much."""
         if self._looks > 2 * _LOOKS_FOR_OBJECTS:
             return False
         self._lasts += self._span
@@ -542,6 +577,11 @@ class Inquiry:
         return over
 
 
+def _exits() -> int:
+    """How many functions are to be called at exit."""
+    return atexit._ncallbacks() if hasattr(atexit, "_ncallbacks") else 0
+
+
 def _operation_story(row: Operation, half: Optional[Operation]) -> Optional[str]:
     """Which of TensorFlow's caches an operation fills, if it asks for as much that is new now as at first."""
     if half is None or not _goes_on(half.signatures, row.signatures) or row.kept_bytes <= 2000 * row.signatures:
@@ -591,6 +631,15 @@ def _unbounded(holder: Optional[census.Holder]) -> Optional[census.Holder]:
         if file and source.measures(holder.names, file, holder.owners):
             return None
     return holder
+
+
+def _may_be_bounded(holder: census.Holder, site: Site) -> bool:
+    """Whether the program takes things out again, or the library's object that it is in asks how many there are."""
+    if source.may_bound(holder.names, site.file, holder.owners):
+        return True
+    inner = holder.inner
+    file = file_of(sys.modules.get(inner.module)) if inner is not None else ""
+    return inner is not None and bool(file) and source.measures((inner.name,), file, inner.owners)
 
 
 def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]:

@@ -6,13 +6,35 @@ import ast
 import functools
 import linecache
 import sys
-from typing import Any, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
+from types import MappingProxyType
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Set,
+    Tuple,
+)  # fmt: skip
 
 from .model import Site
 from .site import file_of, is_project
 
-_PUTS = frozenset("append add extend insert appendleft extendleft setdefault update put push put_nowait".split())
-_TAKES = frozenset("pop popitem popleft remove discard clear get_nowait".split())
+_PUTS = frozenset(
+    "append add extend insert appendleft extendleft setdefault update put push put_nowait __setitem__".split()
+)
+_TAKES = frozenset(
+    "pop popitem popleft remove discard clear get_nowait difference_update intersection_update __delitem__".split()
+)
+_FUNCTIONS_THAT_PUT = frozenset("heappush insort insort_left insort_right setattr".split())
+_FUNCTIONS_THAT_TAKE = frozenset("heappop heappushpop heapreplace".split())
+_LEADS_ON = frozenset("setdefault get __getitem__".split())  # methods that lead from a collection to what is in it
+_CONSTRUCTS = frozenset("__init__ __new__ __post_init__ setup build <module>".split())  # a beginning is no renewal
 _MOST_FILES = 400
 
 
@@ -52,62 +74,98 @@ def putting_into(name: str, files: Iterable[str], anyhow: bool = False) -> List[
 def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
     """Whether some line keeps what has one of these names, in one of these classes, from growing for ever.
 
-    It takes things out, compares its length, or begins anew elsewhere than in the constructor.
+    It takes things out, compares its length, begins anew elsewhere than in the constructor, or counts its keys round.
     """
-    wanted, classes = set(names), set(owners)
-    tree = _parsed(file)
-    for owner, function, node in _walk(tree, "", "<module>") if tree is not None else ():
-        if classes and owner not in classes:
-            continue
-        if _takes(node) in wanted or wanted.intersection(_measured(node)):
-            return True
-        if function not in ("__init__", "<module>") and wanted.intersection(_renews(node)):
-            return True
-    return False
+    bounds = (_taken, _measured, _renewed, _keyed_round)
+    return _says_any(bounds, names, file, owners)
 
 
 def measures(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
     """Whether some condition asks for the length of what has one of these names, in one of these classes."""
+    return _says_any((_measured,), names, file, owners)
+
+
+def _says_any(
+    questions: Iterable[Callable[[Part], Iterable[str]]], names: Iterable[str], file: str, owners: Iterable[str]
+) -> bool:
     wanted, classes = set(names), set(owners)
     tree = _parsed(file)
-    nodes = _walk(tree, "", "<module>") if tree is not None else ()
-    return any(wanted.intersection(_measured(node)) for owner, _, node in nodes if not classes or owner in classes)
+    parts = (part for part in _walk(tree) if not classes or part.owner in classes) if tree is not None else ()
+    return any(wanted.intersection(question(part)) for part in parts for question in questions)
 
 
-def _takes(node: ast.AST) -> str:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TAKES:
-        return _tail(node.func.value)
+def _taken(part: Part) -> List[str]:
+    """What is taken from: by `rows.pop`, called or kept for later, `heappop(rows)`, `del rows[0]`, `rows -= …`."""
+    node, aliases = part.node, part.aliases
+    if isinstance(node, ast.Attribute) and node.attr in _TAKES:
+        return [_tail(node.value, aliases)]
+    if isinstance(node, ast.Call) and _called(node) in _FUNCTIONS_THAT_TAKE and node.args:
+        return [_tail(node.args[0], aliases)]
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Sub, ast.BitAnd)):
+        return [_tail(node.target, aliases)]
     targets = node.targets if isinstance(node, ast.Delete) else ()
-    return next((_tail(target.value) for target in targets if isinstance(target, ast.Subscript)), "")
+    return [_tail(target.value, aliases) for target in targets if isinstance(target, ast.Subscript)]
 
 
-def _measured(node: ast.AST) -> List[str]:
+def _measured(part: Part) -> List[str]:
     """What a condition asks the length of: `if len(self.rows) > 100`; but not `ids[word] = len(ids)`."""
-    if not isinstance(node, ast.Compare):
+    if not isinstance(part.node, ast.Compare):
         return []
-    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call) and _called(one) == "len" and one.args]
-    return [_tail(one.args[0]) for one in calls]
+    asked = [part.aliases.get(one.id, one) if isinstance(one, ast.Name) else one for one in ast.walk(part.node)]
+    calls = [one for one in asked if isinstance(one, ast.Call) and _called(one) == "len" and one.args]
+    return [_tail(one.args[0], part.aliases) for one in calls]
 
 
-def _renews(node: ast.AST) -> List[str]:
-    """The names that get a new value: `self.rows = []`, `rows[:] = rows[-9:]`; but no list that is made once.
+def _renewed(part: Part) -> List[str]:
+    """The names that get a new value: `self.rows = []`, `out, self.rows = self.rows, []`, `rows[:] = rows[-9:]`.
 
-    A local name counts where a loop makes it anew.
+    Not where a collection is made once, nor where the new value is the old one with more in it. A local name counts
+    where a loop makes it anew.
     """
+    node = part.node
     if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
         inner = [one for one in ast.walk(node) if isinstance(one, ast.Assign)]
         return [target.id for one in inner for target in one.targets if isinstance(target, ast.Name)]
     if isinstance(node, ast.Global):
         return node.names
-    if not isinstance(node, ast.Assign):
-        return []
-    names = [target.attr for target in node.targets if isinstance(target, ast.Attribute)]
-    sliced = [target.value for target in node.targets if isinstance(target, ast.Subscript) and _is_slice(target)]
-    return names + [_tail(value) for value in sliced]
+    if isinstance(node, ast.Assign) and part.function not in _CONSTRUCTS:
+        return [_renewal(target) for target in _targets(node) if not _carries_on(node, _tail(target))]
+    if isinstance(node, ast.Call) and _called(node) == "setattr" and len(node.args) == 3:
+        return [_text(node.args[1])]
+    return []
 
 
-def _is_slice(target: ast.Subscript) -> bool:
-    return isinstance(target.slice, ast.Slice)
+def _renewal(target: ast.AST) -> str:
+    """What an assignment gives a new value: an attribute, what stands at a key that is spelled out, or a slice."""
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    if isinstance(target, ast.Subscript):
+        return _tail(target.value) if _is_slice(target) else _key(target.slice)
+    return ""
+
+
+def _is_slice(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+
+
+def _carries_on(node: ast.Assign, name: str) -> bool:
+    """Whether the new value is the old one with more in it: `rows = rows + [x]`, `[*rows, x]`, `{**rows, k: x}`."""
+    value = node.value
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.BitOr)):
+        return any(_tail(side) == name and not _is_slice(side) for side in (value.left, value.right))
+    starred = [one.value for one in getattr(value, "elts", ()) if isinstance(one, ast.Starred)]
+    merged = [one for key, one in zip(value.keys, value.values) if key is None] if isinstance(value, ast.Dict) else []
+    return any(_tail(one) == name for one in starred + merged)
+
+
+def _keyed_round(part: Part) -> List[str]:
+    """What is written to at a key that comes round: `ring[step % 100] = x`."""
+    found = []
+    for target in _targets(part.node):
+        if isinstance(target, ast.Subscript):
+            keys = [one for one in ast.walk(target.slice) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
+            found += [_tail(target.value, part.aliases) for key in keys if not _text(key.left)]  # no text is formatted
+    return found
 
 
 def summed_up(sites: Iterable[Site]) -> Optional[Site]:
@@ -131,16 +189,17 @@ def using(module: str, files: Iterable[str]) -> List[Site]:
         tree = _parsed(file, module)
         if tree is None:
             continue
-        nodes = list(_walk(tree, "", "<module>"))
+        parts = list(_walk(tree))
         names = {
             alias.asname or alias.name
-            for _, _, node in nodes
-            if isinstance(node, ast.ImportFrom) and node.module == module
-            for alias in node.names
+            for part in parts
+            if isinstance(part.node, ast.ImportFrom) and part.node.module == module
+            for alias in part.node.names
         }
-        for _, function, node in nodes:
-            if isinstance(node, ast.Call) and function != "<module>" and _is_of(node.func, module, names):
-                found.append(Site(file, node.lineno, function))
+        for part in parts:
+            node = part.node
+            if isinstance(node, ast.Call) and part.function != "<module>" and _is_of(node.func, module, names):
+                found.append(Site(file, node.lineno, part.function))
     return found
 
 
@@ -179,9 +238,10 @@ def calling(name: str, files: Iterable[str], plain: bool = False) -> List[Site]:
     found = []
     for file in files:
         tree = _parsed(file, name)
-        for _, function, node in _walk(tree, "", "<module>") if tree is not None else ():
+        for part in _walk(tree) if tree is not None else ():
+            node = part.node
             if isinstance(node, ast.Call) and _called(node) == name and not (plain and (node.args or node.keywords)):
-                found.append(Site(file, node.lineno, function))
+                found.append(Site(file, node.lineno, part.function))
     return found
 
 
@@ -200,57 +260,109 @@ def _parsed(file: str, name: str = "") -> Optional[ast.AST]:
         return None
 
 
-def _in_tree(tree: ast.AST, name: str, file: str, anyhow: bool) -> Iterable[Line]:
-    lines: Set[int] = set()
-    for owner, function, node in _walk(tree, "", "<module>"):
-        if (_puts(node, name) or (anyhow and _calls_a_method_of(node, name))) and node.lineno not in lines:
-            lines.add(node.lineno)
-            yield Line(Site(file, node.lineno, function), owner)
+class Part(NamedTuple):
+    """A node of a program, with the class and the function that it stands in."""
+
+    owner: str
+    function: str
+    node: Any
+    aliases: Dict[str, ast.AST]  # what the local names of the function stand for
 
 
-def _walk(node: ast.AST, owner: str, function: str) -> Iterable[Tuple[str, str, Any]]:
-    """Every node with the class and the function that it stands in."""
+def _walk(tree: ast.AST) -> Iterator[Part]:
+    """Every node of a program."""
+    return _below(tree, "", "<module>", {})
+
+
+def _below(node: ast.AST, owner: str, function: str, aliases: Dict[str, ast.AST]) -> Iterator[Part]:
     for child in ast.iter_child_nodes(node):
+        is_function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
         outer = child.name if isinstance(child, ast.ClassDef) else owner
-        inner = child.name if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) else function
-        yield outer, inner, child
-        yield from _walk(child, outer, inner)
+        inner = child.name if is_function else function  # type: ignore[attr-defined]
+        names = _aliases(child) if is_function else aliases
+        yield Part(outer, inner, child, names)
+        yield from _below(child, outer, inner, names)
 
 
-def _puts(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr in _PUTS and _tail(node.func.value) == name
-    if isinstance(node, ast.Assign):
-        return any(isinstance(target, ast.Subscript) and _tail(target.value) == name for target in node.targets)
-    if isinstance(node, ast.AugAssign):
-        target = node.target
-        return isinstance(node.op, (ast.Add, ast.BitOr)) and _tail(target) == name
-    return False
+def _aliases(function: ast.AST) -> Dict[str, ast.AST]:
+    """The local names that stand for something that has a name elsewhere: `rows = self.rows`, `add = rows.append`."""
+    found: Dict[str, ast.AST] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Attribute, ast.Subscript, ast.Call)):
+            found.update((target.id, node.value) for target in node.targets if isinstance(target, ast.Name))
+    return found
 
 
-def _calls_a_method_of(node: ast.AST, name: str) -> bool:
-    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    return is_call and _tail(node.func.value) == name  # type: ignore[attr-defined]
+def _targets(node: ast.AST) -> List[ast.AST]:
+    """What an assignment assigns to, one by one."""
+    if isinstance(node, ast.AnnAssign):
+        return [node.target]
+    whole = node.targets if isinstance(node, ast.Assign) else []
+    return [one for target in whole for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
 
 
-def _tail(node: Optional[ast.AST]) -> str:
-    """The last name of an expression: `results` of `self.results`, `state["results"]`, `results[key]`."""
+def _in_tree(tree: ast.AST, name: str, file: str, anyhow: bool) -> Iterable[Line]:
+    """What puts into the collection itself first, then what puts into something inside it."""
+    found: Dict[int, Tuple[int, Line]] = {}
+    for part in _walk(tree):
+        names = _put_into(part, anyhow)
+        if name in names:
+            line = part.node.lineno
+            depth = min(names.index(name), found[line][0] if line in found else len(names))
+            found[line] = depth, Line(Site(file, line, part.function), part.owner)
+    return [line for _, line in sorted(found.values(), key=lambda row: row[0])]
+
+
+def _put_into(part: Part, anyhow: bool) -> List[str]:
+    """What a node puts something into, by its names, the nearest first."""
+    node, aliases = part.node, part.aliases
+    if isinstance(node, ast.Call):
+        function = aliases.get(node.func.id, node.func) if isinstance(node.func, ast.Name) else node.func
+        if isinstance(function, ast.Attribute) and (function.attr in _PUTS or anyhow):
+            return _names(function.value, aliases)
+        return _names(node.args[0], aliases) if _called(node) in _FUNCTIONS_THAT_PUT and node.args else []
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Add, ast.BitOr)):
+        return _names(node.target, aliases)
+    if isinstance(node, ast.Assign) and _carries_on(node, _tail(node.targets[0])):
+        return _names(node.targets[0], aliases)
+    for target in _targets(node):
+        if isinstance(target, ast.Subscript):
+            return _names(target.value, aliases)
+    return []
+
+
+def _tail(node: Optional[ast.AST], aliases: Mapping[str, ast.AST] = MappingProxyType({})) -> str:
+    """The nearest name of an expression: `results` of `self.results`, `state["results"]`, `results[key]`."""
+    names = _names(node, aliases)
+    return names[0] if names else ""
+
+
+def _names(node: Optional[ast.AST], aliases: Mapping[str, ast.AST]) -> List[str]:
+    """All names by which an expression leads to something, the nearest first; of an attribute only its own."""
     if isinstance(node, ast.Name):
-        return node.id
+        alias = aliases.get(node.id)
+        rest = {name: value for name, value in aliases.items() if name != node.id}
+        return [*_names(alias, rest), node.id] if alias is not None else [node.id]
     if isinstance(node, ast.Attribute):
-        return node.attr
+        return _names(node.value, aliases) if node.attr == "__dict__" else [node.attr]
     if isinstance(node, ast.Subscript):
-        return _key(node.slice) or _tail(node.value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return _tail(node.func.value) if node.func.attr == "setdefault" else ""
-    return ""
+        key = _key(node.slice)
+        return ([key] if key else []) + _names(node.value, aliases)
+    if not isinstance(node, ast.Call):
+        return []
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _LEADS_ON:
+        return _names(node.func.value, aliases)
+    if _called(node) == "getattr" and len(node.args) > 1:
+        return [_text(node.args[1])]
+    return _names(node.args[0], aliases) if _called(node) == "vars" and node.args else []
 
 
 def _key(node: Any) -> str:
     """The string in brackets, however this Python spells it."""
-    kind = type(node).__name__
-    if kind == "Index":  # before Python 3.9
-        return _key(node.value)
-    value = {"Constant": "value", "Str": "s"}.get(kind)  # Str before Python 3.8
+    return _key(node.value) if type(node).__name__ == "Index" else _text(node)  # Index before Python 3.9
+
+
+def _text(node: Any) -> str:
+    value = {"Constant": "value", "Str": "s"}.get(type(node).__name__)  # Str before Python 3.8
     found = getattr(node, value) if value else ""
     return found if isinstance(found, str) else ""

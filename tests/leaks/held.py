@@ -1,6 +1,8 @@
 """Tensors that a collection, a thread or a tape holds on to."""
 
+import atexit
 import collections
+import functools
 import queue
 import threading
 
@@ -328,3 +330,84 @@ class TurnsPerUser:
         user = self.turns_of(i)
         user["turns"].append(tf.nn.tanh(self.x))
         del user["turns"][:-2]
+
+
+@leak("live_tensors", HOLDERS)
+class LapsedListeners:
+    """A listener for each request, never taken off the bus; cured by one that listens for all."""
+
+    class Bus:
+        def __init__(self):
+            self.listeners = collections.defaultdict(list)
+
+        def on(self, topic, listener):
+            self.listeners[topic].append(listener)  # CULPRIT
+
+        def publish(self, topic, value):
+            return self.listeners[topic][-1](value)
+
+    def __init__(self):
+        self.bus, self.one = self.Bus(), self.Bus()
+        self.x, self.w = tf.ones((16, 64)), tf.ones((64, 2))
+        self.one.on("weights", lambda w: tf.matmul(self.x, w))
+
+    def leaky(self, i):
+        scaled = self.x / 2.0
+        self.bus.on("weights", lambda w: tf.matmul(scaled, w))
+        self.bus.publish("weights", self.w)
+
+    def cured(self, i):
+        self.one.publish("weights", self.w)
+
+
+@leak("live_tensors", HOLDERS)
+class RegisteredForTheEnd:
+    """A hook for the interpreter's end with each request; cured by one hook."""
+
+    def __init__(self):
+        self.x = tf.ones((16, 64))
+        self.last = []
+        self.hooks = []
+
+    def leaky(self, i):
+        self.hooks[:] = [functools.partial(self.last.append, tf.nn.relu(self.x))]
+        atexit.register(self.hooks[0])  # CULPRIT
+
+    def cured(self, i):
+        self.hooks[:] = [functools.partial(self.last.append, tf.nn.relu(self.x))]
+
+    def end(self):
+        atexit._clear()
+
+
+@leak("native_heap", BOUNDABLE, needs=(tensorflow_2,))
+class QueueThatIsNotDrained:
+    """A queue of TensorFlow's, of which every tenth element is read; cured by reading all of them."""
+
+    def __init__(self):
+        self.queue = tf.queue.FIFOQueue(10**8, [tf.float32], [(1024,)])
+        self.x = tf.ones((1024,))
+
+    def leaky(self, i):
+        self.queue.enqueue(self.x * 2.0)  # CULPRIT
+        if i % 10 == 0:
+            self.queue.dequeue()
+
+    def cured(self, i):
+        self.queue.enqueue(self.x * 2.0)
+        self.queue.dequeue()
+
+
+@leak("live_tensors", BOUNDABLE, needs=(tensorflow_2,))
+class VariableThatGrows:
+    """A bank of rows in one variable, with more of them assigned each time; cured by a window."""
+
+    def __init__(self):
+        self.bank = tf.Variable(tf.zeros((0, 64)), shape=tf.TensorShape([None, 64]), trainable=False)
+        self.rows = tf.ones((16, 64))
+
+    def leaky(self, i):
+        self.bank.assign(tf.concat([self.bank, self.rows], axis=0))  # CULPRIT
+
+    def cured(self, i):
+        self.bank.assign(tf.concat([self.bank[-64:], self.rows], axis=0))

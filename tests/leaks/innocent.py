@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import logging.handlers
 import os
 import random
 import re
@@ -530,3 +531,23 @@ class AttentionWindow:
 
     def cured(self, i):
         self.keys = tf.concat([self.keys, self.row], 0)[-128:]
+
+
+@innocent(steps=300)
+class BufferedLog:
+    """Records that hold tensors, in a MemoryHandler that is flushed when it has 120 of them."""
+
+    class Shapes(logging.Handler):
+        def emit(self, record):
+            assert record.args[0].shape
+
+    def __init__(self):
+        self.x = tf.ones((16, 64))
+        self.log = logging.Logger("buffered", logging.DEBUG)
+        self.log.addHandler(logging.handlers.MemoryHandler(120, logging.CRITICAL, self.Shapes()))
+
+    def cured(self, i):
+        self.log.debug("activations %s", tf.nn.relu(self.x * 3.0))
+
+    def end(self):
+        self.log.handlers[0].close()
