@@ -4,7 +4,7 @@ import pytest
 
 from tfmemwatch.casebook import Casebook
 from tfmemwatch.judge import Draft, Track
-from tfmemwatch.model import Finding, Key, Site
+from tfmemwatch.model import FILLING, Finding, Key, Site
 
 AT = Site("train.py", 41, "step")
 
@@ -31,6 +31,14 @@ def test_a_finding_is_told_once(cases):
     """The same leak at the next look is no news."""
     assert counts(cases.update([draft(10)])) == [(10, "leak")]
     assert cases.update([draft(11)]) == []
+
+
+def test_a_finding_is_told_again_when_it_has_become_sure(cases):
+    """What might have been a cache that fills was told quietly; that it is a leak is news."""
+    sure = draft(10)
+    doubtful = sure._replace(finding=sure.finding._replace(verdict=FILLING))
+    told = [len(cases.update([one])) for one in (doubtful, doubtful, sure, sure)]
+    assert told == [1, 0, 1, 0]
 
 
 def test_a_finding_is_told_again_when_it_has_doubled(cases):

@@ -6,7 +6,7 @@ import pytest
 
 from tfmemwatch.inquiry import Inquiry, Pace
 from tfmemwatch.memory import Memory
-from tfmemwatch.model import Site
+from tfmemwatch.model import FILLING, LEAK, Site
 from tfmemwatch.operations import Operation
 
 BLOCK = 50 << 20  # what a call takes, and gives back
@@ -140,3 +140,16 @@ def test_what_rises_slowly_behind_what_calls_have_in_hand_is_found():
 def test_what_is_kept_is_found_whatever_calls_have_in_hand(high):
     """A megabyte a look: found."""
     assert stories(1 << 20, high) == {"native_heap"}
+
+
+def test_by_the_clock_what_has_no_name_is_first_told_as_what_may_fill():
+    """A start-up can last for hours: it is a warning when a later inquiry has seen it go on."""
+    inquiry = Inquiry(Operations(), list, list, Pace(0, 768 * 1024, 0.75), "hour")
+    verdicts = []
+    for look in range(4000):
+        held = (100 << 20) + look * 40_000
+        memory = Memory(held, held, 0, 1000)
+        inquiry.look(memory, True, float(look), lambda memory=memory: memory)
+        if inquiry.finding is not None and inquiry.finding.verdict not in verdicts:
+            verdicts.append(inquiry.finding.verdict)
+    assert verdicts == [FILLING, LEAK]

@@ -1,10 +1,13 @@
 """A report reads well."""
 
+import logging
 import textwrap
 
+import pytest
+
 from tfmemwatch.memory import Memory
-from tfmemwatch.model import Finding, Key, Site, Tally, count_of, size_of
-from tfmemwatch.outputs import text
+from tfmemwatch.model import FILLING, LEAK, Finding, Key, Site, Tally, count_of, size_of
+from tfmemwatch.outputs import log, text
 
 LOOP = Site("/project/train.py", 41, "train_step")
 MAIN = Site("/project/train.py", 7, "<module>")
@@ -138,3 +141,12 @@ def test_a_finding_tells_why_who_holds_it_and_what_to_write():
     line = str(finding)
     assert "each time (57). Cure: `tf.constant(lr)` (57 traces become 1). Known as tf#38561." in line
     assert "\n" not in line
+
+
+@pytest.mark.parametrize("verdict, level", [(LEAK, logging.WARNING), (FILLING, logging.INFO)])
+@pytest.mark.parametrize("state", ["leak", "over"])
+def test_only_what_is_sure_is_a_warning(caplog, verdict, level, state):
+    """What may be a cache that still fills is told at level INFO, and so is its end."""
+    caplog.set_level(logging.INFO, "tfmemwatch")
+    log.tell(FINDING._replace(verdict=verdict, state=state))
+    assert [record.levelno for record in caplog.records] == [level]

@@ -1,4 +1,4 @@
-"""Which findings are open, and what of them is still to be said: once, again when doubled, and when over."""
+"""Which findings are open, and what is still to be said: once, again when doubled or become sure, and when over."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Casebook:
             if case is None:
                 case = _Case(draft.finding, keys)
                 news.append(draft.finding)
-            elif draft.finding.grown >= 2 * case.told:
+            elif draft.finding.grown >= 2 * case.told or (draft.finding.is_sure and not case.finding.is_sure):
                 case.told = draft.finding.grown
                 news.append(draft.finding)
             case.finding, case.keys = draft.finding, keys | case.keys

@@ -13,7 +13,7 @@ from .casebook import Casebook
 from .growth import Rule
 from .inquiry import Inquiry, Keeper, Pace
 from .judge import Draft, Judge
-from .model import STILL_STARTING, Finding, Key, Site, Tally
+from .model import LEAK, RETAINED, STILL_STARTING, Finding, Key, Site, Tally
 
 if TYPE_CHECKING:
     from .monitor import Watch
@@ -143,7 +143,7 @@ class Examiner:
         row = advice("slow_rise", what)
         finding = Finding(
             kind=row.kind, site=at, since=growth.since, grown=0, rate=0.0, per=self._per,
-            bytes=int(growth.last - growth.first), verdict="leak", cause=row.cause, cure=row.cure, confidence=0.5,
+            bytes=int(growth.last - growth.first), verdict=LEAK, cause=row.cause, cure=row.cure, confidence=0.5,
         )  # fmt: skip
         return [Draft(finding)]
 
@@ -155,7 +155,7 @@ class Examiner:
         row = advice("fragmentation")
         finding = Finding(
             kind=row.kind, site=_PROCESS, since=0, grown=0, rate=0.0, per=self._per, bytes=int(kept),
-            verdict="retained by the allocator", cause=row.cause, cure=row.cure, confidence=0.6,
+            verdict=RETAINED, cause=row.cause, cure=row.cure, confidence=0.6,
         )  # fmt: skip
         return [Draft(finding)]
 

@@ -9,7 +9,7 @@ import weakref
 from typing import Any, Callable, List
 
 from .holders import path_to
-from .model import Finding, Site
+from .model import LEAK, Finding, Site
 
 _MOST = 200  # expectations that are open
 _PATIENCE = 2  # looks that a thing is given to die in
@@ -86,7 +86,7 @@ class Expectations:
 
 def _finding(one: Expectation) -> Finding:
     return Finding(
-        kind="still_alive", site=one.site, since=0.0, grown=0, rate=0.0, per="hour", bytes=0, verdict="leak",
+        kind="still_alive", site=one.site, since=0.0, grown=0, rate=0.0, per="hour", bytes=0, verdict=LEAK,
         cause="the %s that should be gone (%s) is still alive" % (one.kind, one.what),
         cure="Drop the reference that keeps it." if one.holder else "gc.get_referrers() may show what keeps it.",
         confidence=1.0, holder=one.holder,

@@ -11,7 +11,7 @@ from typing import Any, Callable, Deque, Dict, Iterable, List, NamedTuple, Optio
 from . import census, source
 from .advice import advice
 from .memory import PYTHON_BLOCK_BYTES, Memory
-from .model import UNKNOWN, Finding, Site, count_of, size_of
+from .model import FILLING, LEAK, UNKNOWN, Finding, Site, count_of, size_of
 from .operations import Operation, Operations
 from .site import file_of, is_framework, is_users
 
@@ -388,14 +388,17 @@ class Inquiry:
                 self._lasts += self._span  # a collection from which things are taken out may well have a bound: look on
                 self._middle = self._with_tensors(self._last)
                 return False
-            return self._found_in(one, holder, site, now, grown)
+            is_sure = not _may_be_bounded(holder, site) or not self._is_doubted_by_clock(holder.path)
+            return self._found_in(one, holder, site, now, grown, is_sure)
         return False
 
-    def _found_in(self, one: _Container, holder: census.Holder, site: Site, now: float, grown: float) -> bool:
+    def _found_in(
+        self, one: _Container, holder: census.Holder, site: Site, now: float, grown: float, is_sure: bool = True
+    ) -> bool:
         name = "live_tensors" if one.weight.tensors >= 0.5 else "python_objects"
         if holder.line is not None and name == "live_tensors":
             name = "tensor_cache"
-        return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path)
+        return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path, is_sure)
 
     def _near(self) -> List[Site]:
         """Lines that were seen to run operations."""
@@ -489,15 +492,17 @@ class Inquiry:
         is_enough = self._is_material(grown, 2) if taker is not None else self._is_much(grown)
         if self._looks < 2 * _LOOKS_FOR_OBJECTS or not is_enough:
             return False if self._waits_for_more() else self._give_up()
+        is_sure = not self._is_doubted_by_clock("the rest")
         if taker is not None:
-            return self._found("backlog", taker.site, taker.name, 0, grown, now, 0.7)
+            return self._found("backlog", taker.site, taker.name, 0, grown, now, 0.7, is_sure=is_sure)
         if larger is not None:
-            return self._found("growing_tensor", larger.site, larger.name, larger.calls, grown, now, 0.7)
+            what, count = larger.name, larger.calls
+            return self._found("growing_tensor", larger.site, what, count, grown, now, 0.7, is_sure=is_sure)
         blocks = self._last.python_blocks - self._first.python_blocks
         if blocks * PYTHON_BLOCK_BYTES > 0.5 * grown:
-            return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5)
+            return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5, is_sure=is_sure)
         at, name = self.heaviest
-        return self._found("native_heap", at, name, 0, grown, now, 0.5)
+        return self._found("native_heap", at, name, 0, grown, now, 0.5, is_sure=is_sure)
 
     def _fills_by_shape(self, grown: float) -> bool:
         """Whether ever new shapes explain it: oneDNN keeps a primitive for each, but only so many of them."""
@@ -541,6 +546,10 @@ class Inquiry:
         self._doubted.add(what)
         return True
 
+    def _is_doubted_by_clock(self, what: str) -> bool:
+        """By the clock one may see a start-up of hours, in which caches fill: the first time it is doubted."""
+        return self._by_clock and self._is_doubted(what)
+
     def _found(
         self,
         story: str,
@@ -551,13 +560,15 @@ class Inquiry:
         now: float,
         sure: float,
         holder: str = "",
+        is_sure: bool = True,
     ) -> bool:
         self._age = self._misses = 0
         row = advice(story, what)
         looks = max(1, self._looks)
         self.finding = Finding(
             kind=row.kind, site=at, since=self._first.now, grown=count, rate=count / looks * self._unit, per=self._per,
-            bytes=int(grown), verdict="leak", cause=row.cause, cure=row.cure, confidence=sure, holder=holder,
+            bytes=int(grown), verdict=LEAK if is_sure else FILLING, cause=row.cause, cure=row.cure,
+            confidence=sure if is_sure else sure / 2, holder=holder,
         )  # fmt: skip
         self._patience = max(4 * looks, 2 * self._patience)
         self._give_up(again=self._patience)

@@ -6,7 +6,7 @@ from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optiona
 
 from .advice import advice
 from .growth import Rule, Series
-from .model import UNKNOWN, Finding, Key, Tally
+from .model import LEAK, UNKNOWN, Finding, Key, Tally
 from .trail import Trail
 
 _MOST_SERIES = 600
@@ -290,7 +290,7 @@ class Judge:
             grown=int(growth.last - growth.first) if growth else 0,
             rate=(growth.slope if growth else 0.0) * self._unit, per=self._per,
             bytes=sum(_bytes(track, tallies) for track in gone),
-            verdict="leak", cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
+            verdict=LEAK, cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
             trail=main.trail.values,
         )  # fmt: skip
         return Draft(finding, tuple(gone))

@@ -22,6 +22,7 @@ class Site(NamedTuple):
         return "%s:%d %s" % (name, self.line, call)
 
 
+LEAK, RETAINED, FILLING = "leak", "retained by the allocator", "cache still filling"  # what a growth comes to
 UNKNOWN = Site("", 0, "<unknown line>")
 OTHER = Site("", 0, "<other lines>")  # what no longer fits into a bounded table
 STILL_STARTING = 20  # modules imported between two looks, by which a program has not yet begun its work
@@ -63,7 +64,7 @@ class Finding(NamedTuple):
     rate: float  # how many more in a step, or in an hour
     per: str  # "step" or "hour"
     bytes: int  # retained so far, as far as known
-    verdict: str  # leak, retained by the allocator, cache still filling
+    verdict: str  # LEAK, RETAINED or FILLING
     cause: str
     cure: str
     confidence: float
@@ -78,6 +79,11 @@ class Finding(NamedTuple):
     short: str = ""  # the same in a few words, for one line
     trail: Tuple[float, ...] = ()  # how the count went, in a few points
     known: str = ""  # the issue in which others met it
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is worth a warning: not while it may be a cache that still fills."""
+        return self.verdict != FILLING
 
     @property
     def story(self) -> Tuple[str, Site]:
@@ -102,7 +108,9 @@ class Finding(NamedTuple):
             text += " " + self.known
         if len(self.stack) > 1:
             text += " Called by %s." % " ← ".join(site.short for site in self.stack[1:])
-        if self.verdict != "leak":
+        if self.verdict == FILLING:
+            text += " (Or a %s: it is looked at again.)" % self.verdict
+        elif self.verdict != LEAK:
             text += " (%s)" % self.verdict
         if self.more:
             text += " [%s]" % self.more

@@ -414,7 +414,7 @@ class Watch:
         up = {probe.name for probe in self.probes}
         ledger = self.ledger
         return Sample(
-            tallies=tallies, memory=self.memory(), findings=tuple(self.findings()),
+            tallies=tallies, memory=self.memory(), findings=tuple(one for one in self.findings() if one.is_sure),
             session_ages=ledger.ages("session"), calls=self.calls(), causes=self.causes(),
             probes={kind.name: kind.name in up for kind in PROBES}, versions=tfapi.versions(),
             own=Own(

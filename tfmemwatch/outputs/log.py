@@ -1,4 +1,4 @@
-"""Findings as warnings of the logger `tfmemwatch`."""
+"""Findings in the logger `tfmemwatch`: warnings, and at level INFO what may still be a cache that fills."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ logger = logging.getLogger("tfmemwatch")
 
 def tell(finding: Finding) -> None:
     """One line for each finding; one more when it is over."""
+    level = logging.WARNING if finding.is_sure else logging.INFO
     if finding.state == "over":
-        logger.warning("(over) %s %s: it has stopped growing.", finding.kind, finding.site.short)
+        logger.log(level, "(over) %s %s: it has stopped growing.", finding.kind, finding.site.short)
     else:
-        logger.warning("%s %s", finding.kind, finding)
+        logger.log(level, "%s %s", finding.kind, finding)

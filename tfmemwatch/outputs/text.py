@@ -49,6 +49,8 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
         lines.append("  %s  %s" % (finding.kind, finding.site.short))
         lines.append("      %s" % finding.cause)
         lines.append("      %s" % _amount(finding))
+        if not finding.is_sure:
+            lines.append("      or a %s: it is looked at again" % finding.verdict)
         if finding.why:
             lines.append("      %s" % finding.why)
             lines += ["        " + example for example in finding.examples]

@@ -15,7 +15,7 @@ from ..advice import advice
 from ..arguments import Trace
 from ..errors import LeakFound
 from ..frozen import Frozen, Source, State, changed, changed_by_trace, nothing, state_of
-from ..model import UNKNOWN, Finding, Site
+from ..model import LEAK, UNKNOWN, Finding, Site
 from ..patch import Patch
 from ..reasons import Account, History, Reasons, instead, why
 from .scene import Probe, Scene
@@ -265,7 +265,7 @@ class Traces(Probe):
         history = begin.history
         finding = Finding(
             kind=row.kind, site=begin.site, since=0.0, grown=history.count if history is not None else 0, rate=0.0,
-            per="hour", bytes=0, verdict="leak", cause=row.cause, cure=row.cure, confidence=1.0, stack=begin.stack,
+            per="hour", bytes=0, verdict=LEAK, cause=row.cause, cure=row.cure, confidence=1.0, stack=begin.stack,
         )  # fmt: skip
         return _explained(finding, self.reasons.together(history)) if history is not None else finding
 
