@@ -11,8 +11,9 @@ from .advice import advice
 from .balance import Balance, Verdict
 from .casebook import Casebook
 from .growth import Rule
-from .inquiry import Inquiry, Keeper, Pace
+from .inquiry import Inquiry, Pace
 from .judge import Draft, Judge
+from .keeper import Keeper
 from .model import LEAK, RETAINED, STILL_STARTING, Finding, Key, Site, Tally
 
 if TYPE_CHECKING:

@@ -6,14 +6,15 @@ import atexit
 import gc
 import sys
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from . import census, source
 from .advice import advice
+from .keeper import line_for, may_be_bounded, unbounded
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import FILLING, LEAK, UNKNOWN, Finding, Site, count_of, size_of
 from .operations import Operation, Operations
-from .site import file_of, is_framework, is_users
+from .site import is_framework, is_users
 
 # The first suspicion, on two scales: looks that make one floor, floors that are compared, and how many must rise. What
 # allocates and frees much between two looks rises on the coarse one only.
@@ -366,9 +367,9 @@ class Inquiry:
         for one in self._containers:
             if not one.always_climbs or one.bytes < 0.5 * grown:
                 continue
-            holder = _unbounded(census.holder_of(one.thing))
+            holder = unbounded(census.holder_of(one.thing))
             site = line_for(holder, self._near()) if holder is not None else None
-            if holder is None or site is None or _may_be_bounded(holder, site):
+            if holder is None or site is None or may_be_bounded(holder, site):
                 continue
             return self._found_in(one, holder, site, now, grown)
         return False
@@ -377,18 +378,18 @@ class Inquiry:
         for one in sorted(self._containers, key=lambda one: -one.bytes):
             if one.climbs * 8 < self._looks or one.bytes < 0.1 * grown or not one.goes_on:
                 continue
-            holder = _unbounded(census.holder_of(one.thing))
+            holder = unbounded(census.holder_of(one.thing))
             if holder is None:
                 continue
             site = line_for(holder, self._near()) or UNKNOWN
             if site is UNKNOWN and (holder.is_within or not is_users(holder.module, True)):
                 continue  # what a library keeps inside, and no line of the program's is known to fill
             is_early = self._looks < 2 * _LOOKS_FOR_OBJECTS
-            if is_early and _may_be_bounded(holder, site):
+            if is_early and may_be_bounded(holder, site):
                 self._lasts += self._span  # a collection from which things are taken out may well have a bound: look on
                 self._middle = self._with_tensors(self._last)
                 return False
-            is_sure = not _may_be_bounded(holder, site) or not self._is_doubted_by_clock(holder.path)
+            is_sure = not may_be_bounded(holder, site) or not self._is_doubted_by_clock(holder.path)
             return self._found_in(one, holder, site, now, grown, is_sure)
         return False
 
@@ -468,7 +469,7 @@ class Inquiry:
         above = census.Above()
         for index in range(1, more, max(1, more // 4)):  # some of those that came last
             collection = census.collection_of(tensors[-index], above, tensors)
-            holder = _unbounded(census.holder_of(collection, above)) if collection is not None else None
+            holder = unbounded(census.holder_of(collection, above)) if collection is not None else None
             site = line_for(holder, self._near()) if holder is not None else None
             if holder is not None and site is not None and not is_framework(holder.module):
                 return self._found("live_tensors", site, holder.path, count, grown, now, 0.8, holder.path)
@@ -631,82 +632,3 @@ def _functions_together(rows: List[Operation]) -> List[Operation]:
 
 def _goes_on(first_half: int, both: int) -> bool:
     return first_half >= _LEAST_NEW and both - first_half >= max(_LEAST_NEW, 0.6 * first_half)
-
-
-def _unbounded(holder: Optional[census.Holder]) -> Optional[census.Holder]:
-    """The holder, if it can grow for ever: a library that asks for the length of what it keeps has set a bound."""
-    if holder is None or holder.bound is not None:
-        return None
-    if not is_users(holder.module, True) and holder.line is None:
-        file = file_of(sys.modules.get(holder.module))
-        if file and source.measures(holder.names, file, holder.owners):
-            return None
-    return holder
-
-
-def _may_be_bounded(holder: census.Holder, site: Site) -> bool:
-    """Whether the program takes things out again, or the library's object that it is in asks how many there are."""
-    if source.may_bound(holder.names, site.file, holder.owners):
-        return True
-    inner = holder.inner
-    file = file_of(sys.modules.get(inner.module)) if inner is not None else ""
-    return inner is not None and bool(file) and source.measures((inner.name,), file, inner.owners)
-
-
-def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]:
-    """The line that fills a collection: in the class that owns it, or near what was seen to run, or anywhere."""
-    if holder.line is not None:
-        return Site(*holder.line)
-    first = file_of(sys.modules.get(holder.module))
-    files = source.project_files([first] if first else [])
-    functions = {(site.file, site.function) for site in near}
-    for anyhow in (False, True) if holder.is_within else (False,):
-        for name in holder.names:
-            lines = source.putting_into(name, files, anyhow)
-            lines.sort(key=lambda line: (
-                holder.owners.index(line.owner) if line.owner in holder.owners else len(holder.owners),
-                (line.site.file, line.site.function) not in functions,
-            ))  # fmt: skip
-            if lines:
-                return lines[0].site
-    if is_users(holder.module, True) or is_framework(holder.module):
-        return None
-    calls = source.using(holder.module.split(".")[0], files)  # a collection inside a library: who calls that library?
-    calls.sort(key=lambda site: (site.file, site.function) not in functions)
-    return calls[0] if calls else None
-
-
-class Keeper:
-    """Finds the collection that keeps things which are made anew: two looks at all that has a length."""
-
-    _LOOKS = 8
-
-    def __init__(self) -> None:
-        self._before: Optional[census.Census] = None
-        self._left = 0
-        self._tensor: Optional[type] = None
-        self.site: Optional[Site] = None
-        self.holder = ""
-        self.is_done = False
-
-    def look(self) -> None:
-        """Take the first look, or wait for the second."""
-        if self.is_done:
-            return
-        if self._before is None:
-            self._before, self._left = census.take(self._tensor), self._LOOKS
-            return
-        self._left -= 1
-        if self._left > 0:
-            return
-        before, self._before, self.is_done = self._before, None, True
-        things = census.grown(before, census.take(self._tensor), 2)
-        above = census.Above(things)
-        for thing in things:
-            holder = _unbounded(census.holder_of(thing, above))
-            if holder is None or is_framework(holder.module):
-                continue
-            site = line_for(holder)
-            if site is not None:
-                self.site, self.holder = site, holder.path
-                return
