@@ -165,6 +165,38 @@ def test_a_suspect_is_told_with_its_line_cause_and_cure(readings):
     assert shown(families, "tfmemwatch_leaks_found_total")[("variable",)] == 1
 
 
+def told_of(readings, found):
+    """Cause and cure in the labels of one suspect."""
+    ((_, _, cause, cure),) = shown(readings.families(sample(findings=[found])), "tfmemwatch_suspect_info")
+    return cause, cure
+
+
+def test_a_suspect_says_which_argument_it_was_and_the_code(readings):
+    """As the log does: what differs, who holds it, and the cure for this very function."""
+    found = finding(
+        "retrace", differs="`boost` a new Python float each time", holder="cache (list, 4,312 items) → [0] → EagerTensor",
+        short="`tf.constant(boost)` (41 traces become 1)",
+    )  # fmt: skip
+    assert told_of(readings, found) == (
+        "it grows: `boost` a new Python float each time; held by cache (list)",
+        "`tf.constant(boost)` (41 traces become 1).",
+    )
+
+
+def test_a_suspect_is_one_series_while_its_numbers_change_and_another_when_its_words_do(readings):
+    """An alert that waits for two minutes is not set back by each new trace."""
+    found = finding("retrace", short="`tf.constant(boost)` (41 traces become 1)")
+    first = told_of(readings, found)
+    assert told_of(readings, found._replace(short="`tf.constant(boost)` (977 traces become 1)")) == first
+    assert told_of(readings, found._replace(short="")) == ("it grows", "Make it once.")
+
+
+def test_keys_of_what_a_function_was_given_are_in_no_label(readings):
+    """They may be the user's data: the cure is the general one then."""
+    found = finding("retrace", short='`{"alice@example.org": tf.constant(rate)}` (9 traces become 1)')
+    assert told_of(readings, found) == ("it grows", "Make it once.")
+
+
 # -- bounds
 
 
