@@ -174,7 +174,7 @@ def told_of(readings, found):
 def test_a_suspect_says_which_argument_it_was_and_the_code(readings):
     """As the log does: what differs, who holds it, and the cure for this very function."""
     found = finding(
-        "retrace", differs="`boost` a new Python float each time", holder="cache (list, 4,312 items) → [0] → EagerTensor",
+        "retrace", differs="`boost` a new Python float each time", holder="cache (list, 4,312 items) → [0] → Variable",
         short="`tf.constant(boost)` (41 traces become 1)",
     )  # fmt: skip
     assert told_of(readings, found) == (

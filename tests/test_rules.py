@@ -145,18 +145,19 @@ def suspect(kind="variable", site="train.py:41 step()", bytes="41943040x200", ca
     return {"tfmemwatch_suspect_info{%s}" % told: "1x200", "tfmemwatch_suspect_bytes{%s}" % labels: bytes}
 
 
+CAUSES = 'tfmemwatch_retrace_causes_total{%s,function="score",argument="%s",cause="%s"}'
 STORM = {
     'tfmemwatch_retraces_total{%s,function="score"}' % SITE: "0+30x200",
-    'tfmemwatch_retrace_causes_total{%s,function="score",argument="boost",cause="a new Python float"}' % SITE: "0+25x200",
-    'tfmemwatch_retrace_causes_total{%s,function="score",argument="x",cause="a new batch size"}' % SITE: "0+5x200",
+    CAUSES % (SITE, "boost", "a new Python float"): "0+25x200",
+    CAUSES % (SITE, "x", "a new batch size"): "0+5x200",
 }
 SOON = {'tfmemwatch_limit_seconds{%s,limit="container"}' % OF: "3000x200"}
 LOST = {"tfmemwatch_orphan_functions{%s}" % OF: "0+10x200"}
 LEAKS = "train.py:41 step(): it grows; 40MiB kept so far. Cure: Make it once. "
 NEXT = "train.py:9 f(): b; 8.583MiB kept so far. Cure: c. "
 RETRACED = (
-    "train.py:41 step(): the tf.function score is traced anew again and again, most often for boost: a new Python float. "
-    "Cure: "
+    "train.py:41 step(): the tf.function score is traced anew again and again, most often for boost: a new Python "
+    "float. Cure: "
 )
 HOSTILE = 'a"b`\\\\n{{.}}.py'
 MORE_LABELS = {

@@ -64,7 +64,8 @@ RECORDING: Sequence[Mapping[str, Any]] = (
     _record(
         _LEAKS,
         "max by (job, instance, kind, site, cause, cure) (tfmemwatch_suspect_info"
-        " * on (job, instance, kind, site) group_left () sum by (job, instance, kind, site) (tfmemwatch_suspect_bytes))",
+        " * on (job, instance, kind, site) group_left ()"
+        " sum by (job, instance, kind, site) (tfmemwatch_suspect_bytes))",
     ),
     _record(
         "job:tfmemwatch_leaking_instance:topk1",
