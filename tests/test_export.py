@@ -179,16 +179,17 @@ def test_a_suspect_says_which_argument_it_was_and_the_code(readings):
     )  # fmt: skip
     assert told_of(readings, found) == (
         "it grows: `boost` a new Python float each time; held by cache (list)",
-        "`tf.constant(boost)` (41 traces become 1).",
+        "`tf.constant(boost)`.",
     )
 
 
 def test_a_suspect_is_one_series_while_its_numbers_change_and_another_when_its_words_do(readings):
     """An alert that waits for two minutes is not set back by each new trace."""
-    found = finding("retrace", short="`tf.constant(boost)` (41 traces become 1)")
+    found = finding("retrace", cause="it grows (300 of 1,024)", short="`tf.constant(boost)` (41 traces become 1)")
     first = told_of(readings, found)
-    assert told_of(readings, found._replace(short="`tf.constant(boost)` (977 traces become 1)")) == first
-    assert told_of(readings, found._replace(short="")) == ("it grows", "Make it once.")
+    more = found._replace(cause="it grows (900 of 1,024)", short="`tf.constant(boost)` (977 traces become 1)")
+    assert told_of(readings, more) == first
+    assert told_of(readings, found._replace(cause="it grows", short="")) == ("it grows", "Make it once.")
 
 
 def test_keys_of_what_a_function_was_given_are_in_no_label(readings):

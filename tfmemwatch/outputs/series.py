@@ -255,14 +255,17 @@ class Readings:
 
 
 def told(finding: Finding) -> Labels:
-    """Cause and cure of a leak as labels have them: what the log says, but nothing that may be the user's data."""
+    """Cause and cure of a leak as labels have them: what the log says, but nothing that may be the user's data.
+
+    No numbers that each worker has of its own, either: the same leak in all of them is one series.
+    """
     cause, cure = finding.cause, finding.cure
     if finding.differs:
         cause += ": " + finding.differs
     if finding.holder:
         cause += "; held by " + re.sub(r", [\d,]+ items?\)", ")", finding.holder.split(" → ")[0])
     if finding.short and not re.search("[\"']", finding.short):  # keys of what it was given are not the program's text
-        cure = finding.short + "."
+        cure = re.sub(r" \([\d,]+ \w+ become [\d,]+\)$", "", finding.short) + "."
     return plain(cause, _LONGEST_TEXT), plain(cure, _LONGEST_TEXT)
 
 
