@@ -244,7 +244,7 @@ def _numbers(code: str, nodes: List[Node], whats: Set[str], floats: str, number:
     else:
         dtype = "int32" if whats == {"int"} and number == "int" else floats
         make = "tf.constant"
-        if dtype in _SCALARS:  # TensorFlow keeps a copy of each Python number that it makes a tensor of, but of no other
+        if dtype in _SCALARS:  # of each Python number that it makes a tensor of, TensorFlow keeps a copy
             made = [Node("tensor", dtype, ())] * len(nodes)
             return _tensors("tf.constant(np.%s(%s))" % (dtype, code), made, {dtype}, floats)
     made = [Node("tensor", dtype, node.shape if node.kind == "tensor" else ()) for node in nodes]
