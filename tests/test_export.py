@@ -211,10 +211,12 @@ def test_a_million_names_stay_within_the_bound():
     readings = Readings("0", most=10)
     for n in range(1_000_000):
         ledger.happened("retrace", Site("g.py", n, "f"), note="f%d" % n)
-    tallies = ledger.read()
-    counted = shown(readings.families(sample(*tallies.values())), "tfmemwatch_retraces_total")
+    families = readings.families(sample(*ledger.read().values()))
+    counted = shown(families, "tfmemwatch_retraces_total")
     assert len(counted) == 11
     assert sum(counted.values()) == 1_000_000
+    assert max(len(family.samples) for family in families) <= 20  # kinds of findings, of which there are more than 11
+    assert len(text_of(families)) < 30_000
 
 
 def test_what_grows_most_is_shown_by_name():
