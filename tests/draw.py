@@ -1,6 +1,6 @@
 """Draws the dashboard's panels from what a Prometheus holds, where no Grafana is at hand: a PNG, by way of Chromium.
 
-    python tests/draw.py http://127.0.0.1:9090 examples/serving/pictures/dashboard.png --minutes 30 --process HOST:PORT
+    python tests/draw.py http://127.0.0.1:9090 examples/serving/pictures/dashboard.png --minutes 30 --one HOST:PORT
 
 Titles, questions, units, places, thresholds and columns are those of examples/serving/grafana/tfmemwatch.json.
 The row «All else» is closed there and left out here, as is a line «other» that is nought all along.
@@ -89,8 +89,8 @@ def colour_of(panel, value):
 class Picture:
     """The board, as HTML."""
 
-    def __init__(self, prometheus, minutes, process):
-        self.prometheus, self.process = prometheus, process
+    def __init__(self, prometheus, minutes, one):
+        self.prometheus, self.one = prometheus, one
         self.until = int(time.time())
         self.since = self.until - 60 * minutes
         self.step = max(1, (self.until - self.since) // STEPS)
@@ -99,7 +99,7 @@ class Picture:
 
     def ask(self, expr, instant=False):
         """What Prometheus answers, with the other variables at «All»."""
-        expr = expr.replace("$process", self.process)
+        expr = expr.replace("$one", self.one)
         expr = re.sub(r"\$(job|instance|model)\b", ".*", expr)
         expr = expr.replace("$__rate_interval", "%ds" % max(4 * self.step, 60))
         query = {"query": expr, "time": self.until} if instant else {
@@ -134,7 +134,7 @@ class Picture:
                    round(place["w"] * WIDTH / 24) - 8, place["h"] * CELL - 8]  # fmt: skip
             draw = {"row": lambda *_: "", "table": self.table, "bargauge": self.bars, "stat": self.stat}.get(
                 panel["type"], self.chart)  # fmt: skip
-            title = html.escape(panel["title"].replace("$process", self.process))
+            title = html.escape(panel["title"].replace("$one", self.one))
             parts.append('<div class="%s" style="left:%dpx;top:%dpx;width:%dpx;height:%dpx">%s%s</div>' % (
                 "row" if panel["type"] == "row" else "panel", *box,
                 "▾ " + title if panel["type"] == "row" else "<h2>%s</h2>" % title,
@@ -164,12 +164,13 @@ class Picture:
 
     def bars(self, panel, width, height):
         """One bar for each answer of now, as long as the panel's largest value lets it be."""
-        defaults, parts = panel["fieldConfig"]["defaults"], []
-        for number, (name, values) in enumerate(self.lines(panel, True)):
+        defaults, parts, lines = panel["fieldConfig"]["defaults"], [], list(self.lines(panel, True))
+        most = defaults.get("max") or max([values[-1][1] for _, values in lines] or [1.0])
+        for number, (name, values) in enumerate(lines):
             value, y = values[-1][1], 14 + 46 * number
             parts.append('<text x="0" y="%d">%s</text>' % (y, html.escape(name)))
             parts.append('<rect x="0" y="%d" width="%d" height="20" fill="#22252b"/>' % (y + 6, width - 90))
-            long = max(2.0, (width - 90) * min(1.0, value / defaults["max"]))
+            long = max(2.0, (width - 90) * min(1.0, value / most))
             parts.append('<rect x="0" y="%d" width="%.1f" height="20" fill="%s"/>' % (
                 y + 6, long, colour_of(panel, value)))  # fmt: skip
             parts.append('<text x="%d" y="%d">%s</text>' % (width - 82, y + 21, said(value, defaults["unit"])))
@@ -261,13 +262,13 @@ def main():
     parser.add_argument("prometheus", help="its address, or with --page that of a page to be shown as it is")
     parser.add_argument("picture", help="the file to write")
     parser.add_argument("--minutes", type=int, default=60)
-    parser.add_argument("--process", default=".*", help="the instance of which the second row tells")
+    parser.add_argument("--one", default=".*", help="the instance of which the second row tells")
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
     if asked.page:
         return shoot(asked.prometheus, asked.picture, 1000, 1300)
     with tempfile.TemporaryDirectory() as folder:
-        text, height = Picture(asked.prometheus, asked.minutes, asked.process).html()
+        text, height = Picture(asked.prometheus, asked.minutes, asked.one).html()
         page = Path(folder) / "board.html"
         page.write_text(text, encoding="utf-8")
         return shoot(page.as_uri(), asked.picture, WIDTH, height)

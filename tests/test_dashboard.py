@@ -121,7 +121,7 @@ def ask(tmp_path_factory):
 
 
 def filled_in(text):
-    return re.sub(r"\$(job|instance|process|model)\b", ".*", text).replace("$__rate_interval", "5m")
+    return re.sub(r"\$(job|instance|one|model)\b", ".*", text).replace("$__rate_interval", "5m")
 
 
 @pytest.mark.parametrize("title, target", TARGETS, ids=["%s %s" % (title, one["refId"]) for title, one in TARGETS])
@@ -168,18 +168,18 @@ def test_a_panel_says_what_it_is(panel):
 
 
 def test_owners_are_stacked_against_the_limit_of_the_same_process():
-    """However many instances are chosen: what is shown of one process asks for one."""
-    (variable,) = [one for one in BOARD["templating"]["list"] if one["name"] == "process"]
+    """However many instances are chosen: what is shown of one asks for one."""
+    (variable,) = [one for one in BOARD["templating"]["list"] if one["name"] == "one"]
     assert not variable["multi"] and not variable["includeAll"]
     (first, second) = [
-        row["gridPos"]["y"] for row in ROWS if row["title"] in ("One process: $process", "The watch itself")
+        row["gridPos"]["y"] for row in ROWS if row["title"] in ("One instance: $one", "The watch itself")
     ]
     within = [panel for panel in BOARD["panels"] if first < panel["gridPos"]["y"] < second]
     assert "Memory by owner, and the limit" in [panel["title"] for panel in within]
     for panel in within:
         for target in panel["targets"]:
             selectors = re.findall(r"tfmemwatch_\w+\{([^}]*)\}", target["expr"])
-            assert all('instance=~"$process"' in one for one in selectors)
+            assert all('instance=~"$one"' in one for one in selectors)
 
 
 def test_the_table_has_lines_and_cures():
@@ -199,7 +199,7 @@ def test_what_is_seldom_asked_for_costs_nothing_until_it_is():
 def test_the_board_is_one_that_works_anywhere():
     """A data source to choose, variables that fill themselves, no two panels alike or over each other."""
     variables = BOARD["templating"]["list"]
-    assert [one["name"] for one in variables] == ["datasource", "job", "instance", "process", "model"]
+    assert [one["name"] for one in variables] == ["datasource", "job", "instance", "one", "model"]
     assert all(one["refresh"] in (1, 2) for one in variables[1:])
     assert len({panel["title"] for panel in PANELS}) == len(PANELS)
     assert len({panel["id"] for panel in PLACED}) == len(PLACED)

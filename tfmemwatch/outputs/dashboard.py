@@ -11,7 +11,7 @@ from .rules import to_limit
 
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _WHERE = 'job=~"$job", instance=~"$instance"'
-_PROCESS = _WHERE + ', instance=~"$process"'
+_ONE = _WHERE + ', instance=~"$one"'
 _WIDTH = 24
 _MATCHED = "job, instance, kind, site"
 
@@ -35,9 +35,10 @@ class Panel(NamedTuple):
 _SOON = ((0.0, "red"), (3600.0, "orange"), (6 * 3600.0, "green"))
 _LIMIT = to_limit(_WHERE)
 FLEET: Sequence[Panel] = (
-    Panel("Processes", "That are watched", "short",
-          (("count(count by (job, instance) (tfmemwatch_build_info{}))", "processes"),), "stat", 6, 4),
-    Panel("Leaks", "That are open now", "short", (("sum(tfmemwatch_findings{})", "leaks"),), "stat", 6, 4,
+    Panel("Instances", "That are watched; the workers of one count together", "short",
+          (("count(count by (job, instance) (tfmemwatch_build_info{}))", "instances"),), "stat", 6, 4),
+    Panel("Leaks", "That are open now", "short",
+          (("count(max by (%s) (tfmemwatch_suspect_info{})) or vector(0)" % _MATCHED, "leaks"),), "stat", 6, 4,
           steps=((0.0, "green"), (1.0, "red"))),
     Panel("Memory", "Resident, of all of them", "bytes", (("sum(tfmemwatch_resident_bytes{})", "resident"),),
           "stat", 6, 4),
@@ -46,18 +47,19 @@ FLEET: Sequence[Panel] = (
     Panel("Where it leaks", "Each leak that is open: its line, what it has kept, why, and what to do about it", "bytes",
           (("max by (%s, cause, cure) (tfmemwatch_suspect_info{} * on (%s) group_left () "
             "sum by (%s) (tfmemwatch_suspect_bytes{}))" % (_MATCHED, _MATCHED, _MATCHED), "{{kind}} {{site}}"),),
-          "table", 24, none="nothing leaks",
+          "table", 24, 6, none="nothing leaks",
           columns=(("Value", "kept", 90), ("site", "line", 220), ("cause", "cause", 0), ("cure", "cure", 0),
-                   ("kind", "kind", 130), ("instance", "process", 160), ("job", "job", 100))),
-    Panel("Who grows", "Resident memory of each process, by the hour, over the last hour", "bytes",
-          (("topk(10, 3600 * deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]))", "{{instance}}"),)),
+                   ("kind", "kind", 130), ("instance", "instance", 160), ("job", "job", 100))),
+    Panel("Memory of each", "The ten largest: resident, their workers added up", "bytes",
+          (("topk(10, sum by (job, instance) (tfmemwatch_resident_bytes{}))", "{{instance}}"),)),
+    Panel("Who grows", "The ten that grow fastest: how much more in an hour, by the last one", "bytes",
+          (("topk(10, 3600 * deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]) > 0)",
+            "{{instance}}"),), "bargauge", none="none grows"),
     Panel("Who dies first", "Time to the limit that is reached first, for those that grow", "s",
           (("bottomk(10, %s)" % _LIMIT, "{{instance}}"),), "bargauge", steps=_SOON, none="none grows to a limit"),
-    Panel("Leaks that are open", "By kind and process", "short",
-          (("sum by (instance, kind) (tfmemwatch_findings{}) > 0", "{{instance}} {{kind}}"),), none="nothing leaks"),
 )  # fmt: skip
-PROCESS: Sequence[Panel] = (
-    Panel("Memory by owner, and the limit", "What the process holds, stacked, against its limit", "bytes",
+ONE: Sequence[Panel] = (
+    Panel("Memory by owner, and the limit", "What it holds, stacked, against its limit", "bytes",
           (("sum by (owner) (tfmemwatch_memory_bytes{})", "{{owner}}"),
            ("min(tfmemwatch_limit_bytes{})", "limit")), width=16, stacked=True),
     Panel("Kept by leaks", "What each open leak has kept so far", "bytes",
@@ -89,11 +91,11 @@ WATCH: Sequence[Panel] = (
           (("sum by (instance) (rate(tfmemwatch_own_seconds_total{}[$__rate_interval]))", "{{instance}}"),),
           steps=((0.0, "green"), (0.02, "red"))),
     Panel("Since the last look", "A watch that looks no more shows here", "s",
-          (("time() - min by (instance) (tfmemwatch_last_look_timestamp_seconds{})", "{{instance}}"),),
+          (("clamp_min(time() - min by (instance) (tfmemwatch_last_look_timestamp_seconds{}), 0)", "{{instance}}"),),
           steps=((0.0, "green"), (300.0, "red"))),
     Panel("Probes that are off", "What is not watched: `tfmemwatch doctor` says why", "short",
           (("min by (instance, probe) (tfmemwatch_probe_up{}) == 0", "{{instance}} {{probe}}"),),
-          "table", none="none", columns=(("probe", "probe", 0), ("instance", "process", 0))),
+          "table", none="none", columns=(("probe", "probe", 0), ("instance", "instance", 0))),
 )  # fmt: skip
 
 
@@ -102,7 +104,7 @@ def dashboard() -> str:
     panels: List[Dict[str, Any]] = []
     top = 0
     for title, row, where in (
-        ("Fleet", FLEET, _WHERE), ("One process: $process", PROCESS, _PROCESS), ("The watch itself", WATCH, _WHERE),
+        ("Fleet", FLEET, _WHERE), ("One instance: $one", ONE, _ONE), ("The watch itself", WATCH, _WHERE),
     ):  # fmt: skip
         top = _place(panels, title, row, where, top)
     rest: List[Dict[str, Any]] = []
@@ -113,7 +115,7 @@ def dashboard() -> str:
 
 def _rest() -> Sequence[Panel]:
     """A panel for every metric of the catalogue that no panel above asks for."""
-    asked = " ".join(expr for panel in (*FLEET, *PROCESS, *WATCH) for expr, _ in panel.targets)
+    asked = " ".join(expr for panel in (*FLEET, *ONE, *WATCH) for expr, _ in panel.targets)
     return [_of(metric) for metric in METRICS if metric.name + "{" not in asked]
 
 
@@ -161,7 +163,7 @@ def _panel(panel: Panel, where: str, number: int, place: Dict[str, int]) -> Dict
             "mode": "absolute",
             "steps": [{"value": value or None, "color": colour} for value, colour in panel.steps],
         }
-    if panel.kind == "bargauge":
+    if panel.kind == "bargauge" and panel.steps:
         defaults["max"] = 24 * 3600
     shown: Dict[str, Any] = {
         "id": number, "type": panel.kind, "title": panel.title, "description": panel.description, "gridPos": place,
@@ -263,8 +265,8 @@ def _board(panels: List[Dict[str, Any]]) -> Dict[str, Any]:
              "current": {"text": "Prometheus", "value": "default", "selected": True}},
             _variable("job", "Job", "label_values(tfmemwatch_build_info, job)"),
             _variable("instance", "Instance", 'label_values(tfmemwatch_build_info{job=~"$job"}, instance)'),
-            _variable("process", "One process", "label_values(tfmemwatch_build_info{%s}, instance)" % _WHERE, False),
-            _variable("model", "Model", "label_values(tfmemwatch_model_calls_total{%s}, model)" % _PROCESS),
+            _variable("one", "One instance", "label_values(tfmemwatch_build_info{%s}, instance)" % _WHERE, False),
+            _variable("model", "Model", "label_values(tfmemwatch_model_calls_total{%s}, model)" % _ONE),
         ]},
         "annotations": {"list": [
             {"name": "Leaks found", "enable": True, "datasource": _SOURCE, "iconColor": "red",
