@@ -101,7 +101,8 @@ def test_a_killed_replica_leaves_its_counts_and_nothing_alive(tmp_path, part, as
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TREE), str(EXAMPLES)]), "LEAK": "1",
                "TFMEMWATCH_SAMPLE_SECONDS": "0.04", "PORT": str(port), "METRICS_PORT": str(metrics_port),
                "HOME": str(tmp_path), "RAY_TMPDIR": short, "RAY_USAGE_STATS_ENABLED": "0",
-               "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE), "BENTOML_DO_NOT_TRACK": "True"}  # fmt: skip
+               "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE), "RAY_worker_niceness": "0",
+               "BENTOML_DO_NOT_TRACK": "True"}  # fmt: skip
     numbers, asked = iter(range(1, 10**6)), collections.Counter()
 
     def leak_found():
