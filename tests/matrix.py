@@ -1,6 +1,7 @@
 """Every TensorFlow that tfmemwatch is run on: make the environments, run the tests in each, print one table.
 
-    python3 tests/matrix.py [ENV ...]         the contract and leak tests, in all environments or those named
+    python3 tests/matrix.py [ENV ...]         the contract and leak tests, in all environments or those named;
+                                              in "replicas-py3.11" those of Ray Serve and BentoML
     python3 tests/matrix.py --in ENV ARG ...  python ARG ... in one environment, or in "newest" or "lint"
 
 Needs nothing but Python 3.9 or newer. The environments are kept outside the tree, in $TFMEMWATCH_CACHE.
@@ -37,6 +38,7 @@ ENVS = (
     "tf2.18-py3.12",
     "tf2.21-py3.11",
     "tf2.21-py3.13",
+    "replicas-py3.11",
 )
 TENSORFLOW = {
     "tf1.15": ["tensorflow==1.15.5", "protobuf<3.21", "numpy<1.19", "h5py<3"],
@@ -45,7 +47,11 @@ TENSORFLOW = {
     "tf2.16": ["tensorflow-cpu==2.16.2", "tf_keras==2.16.0"],
     "tf2.18": ["tensorflow-cpu==2.18.1"],
     "tf2.21": ["tensorflow-cpu==2.21.0"],
+    "replicas": ["tensorflow-cpu==2.21.0", "ray[serve]==2.60.0", "bentoml==1.4.39"],
 }
+# Not what goes by the clock, tests/leaks/test_left_on.py, nor tests/memory: `make test` has those.
+TESTS = ["tests/contract", "tests/leaks/test_leaks.py"]
+TESTS_IN = {"replicas-py3.11": ["tests/test_serving.py", "-k", "replica"]}  # and nothing runs beside them
 # The newest TensorFlow of the table above that has a wheel for a Python.
 NEWEST = {"3.13": "tf2.21", "3.12": "tf2.21", "3.11": "tf2.21", "3.10": "tf2.21", "3.9": "tf2.18"}
 OWN_PYTHON = "%d.%d" % sys.version_info[:2]
@@ -79,8 +85,10 @@ def main(arguments: List[str]) -> int:
     unknown = set(arguments) - set(ENVS)
     if unknown:
         sys.exit("no environment %s; there are: %s" % (", ".join(sorted(unknown)), ", ".join(ENVS)))
+    envs = arguments or ENVS
     with ThreadPoolExecutor(max_workers=2) as pool:
-        rows = list(pool.map(row_of, arguments or ENVS))
+        rows = list(pool.map(row_of, [env for env in envs if env not in TESTS_IN]))
+    rows += [row_of(env) for env in envs if env in TESTS_IN]  # Ray gives up on a machine that is busy
     print(table(rows))
     print("%d passed, %d failed, %d skipped" % tuple(total(rows, name) for name in COLUMNS[5:8]))
     return 1 if total(rows, "failed") else 0
@@ -189,8 +197,7 @@ def tested(env: str, python: str) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.xml"
         command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", str(results)]
-        # Not what goes by the clock, tests/leaks/test_left_on.py, nor tests/memory: `make test` has those.
-        ran = ran_in_tree([*command, "tests/contract", "tests/leaks/test_leaks.py"])
+        ran = ran_in_tree([*command, *TESTS_IN.get(env, TESTS)])
         suite = ElementTree.parse(results).find("testsuite") if results.exists() else None
     counts = {} if suite is None else {name: int(count) for name, count in suite.items() if count.isdigit()}
     skipped, failed = counts.get("skipped", 0), counts.get("failures", 0) + counts.get("errors", 0)

@@ -2,12 +2,12 @@
 
 import json
 import re
-import runpy
 import subprocess
 import time
 import urllib.parse
 from pathlib import Path
 
+import draw
 import pytest
 from parts import program
 from servers import PROMETHEUS_IS_READY, free_port, read, running
@@ -21,7 +21,9 @@ from tfmemwatch.sample import Calls, Cause, Own
 
 COMMITTED = Path(__file__).resolve().parent.parent / "examples" / "serving" / "grafana" / "tfmemwatch.json"
 BOARD = json.loads(dashboard())
-PANELS = [panel for panel in BOARD["panels"] if panel["type"] != "row"]
+ROWS = [one for one in BOARD["panels"] if one["type"] == "row"]
+PLACED = [one for row in BOARD["panels"] for one in (row, *row.get("panels", ()))]
+PANELS = [one for one in PLACED if one["type"] != "row"]
 TARGETS = [(panel["title"], target) for panel in PANELS for target in panel["targets"]]
 
 
@@ -119,7 +121,7 @@ def ask(tmp_path_factory):
 
 
 def filled_in(text):
-    return re.sub(r"\$(job|instance|model)\b", ".*", text).replace("$__rate_interval", "5m")
+    return re.sub(r"\$(job|instance|one|model)\b", ".*", text).replace("$__rate_interval", "5m")
 
 
 @pytest.mark.parametrize("title, target", TARGETS, ids=["%s %s" % (title, one["refId"]) for title, one in TARGETS])
@@ -141,14 +143,12 @@ def test_every_variable_and_annotation_has_values(ask):
 
 
 def test_the_drawing_has_every_panel_that_it_promises(ask):
-    """`examples/serving/draw.py` draws each of the first three rows from what Prometheus holds, and none is empty."""
-    drawn, _ = runpy.run_path(str(COMMITTED.parent.parent / "draw.py"))["Picture"](ask.address, 120, ".*").html()
-    rows = [panel["title"] for panel in BOARD["panels"] if panel["type"] == "row"]
-    promised = BOARD["panels"][: next(n for n, one in enumerate(BOARD["panels"]) if one["title"] == rows[3])]
+    """tests/draw.py draws each of the first three rows from what Prometheus holds, and none is empty."""
+    drawn, _ = draw.Picture(ask.address, 120, ".*").html()
     titles = re.findall(r"<h2>(.*?)</h2>", drawn)
-    assert titles == [panel["title"] for panel in promised if panel["type"] != "row"]
+    assert titles == [panel["title"] for panel in BOARD["panels"] if panel["type"] != "row"]
     assert "No data" not in drawn
-    assert drawn.count("<polyline") >= len(titles)
+    assert drawn.count("<polyline") >= sum(1 for panel in BOARD["panels"] if panel["type"] == "timeseries")
 
 
 # -- the rules of dashboard-linter
@@ -167,16 +167,45 @@ def test_a_panel_says_what_it_is(panel):
         assert "rate(" not in target["expr"] or "[$__rate_interval]" in target["expr"]
 
 
+def test_owners_are_stacked_against_the_limit_of_the_same_process():
+    """However many instances are chosen: what is shown of one asks for one."""
+    (variable,) = [one for one in BOARD["templating"]["list"] if one["name"] == "one"]
+    assert not variable["multi"] and not variable["includeAll"]
+    (first, second) = [
+        row["gridPos"]["y"] for row in ROWS if row["title"] in ("One instance: $one", "The watch itself")
+    ]
+    within = [panel for panel in BOARD["panels"] if first < panel["gridPos"]["y"] < second]
+    assert "Memory by owner, and the limit" in [panel["title"] for panel in within]
+    for panel in within:
+        for target in panel["targets"]:
+            selectors = re.findall(r"tfmemwatch_\w+\{([^}]*)\}", target["expr"])
+            assert all('instance=~"$one"' in one for one in selectors)
+
+
+def test_the_table_has_lines_and_cures():
+    """In the order in which one reads them, what has kept most first."""
+    (table,) = [panel for panel in PANELS if panel["title"] == "Where it leaks"]
+    asked = table["transformations"][0]["options"]
+    assert list(asked["indexByName"])[:4] == ["Value", "site", "cause", "cure"]
+    assert table["options"]["sortBy"] == [{"displayName": asked["renameByName"]["Value"], "desc": True}]
+
+
+def test_what_is_seldom_asked_for_costs_nothing_until_it_is():
+    """The row of all other metrics is closed, and Grafana asks nothing for a closed row."""
+    assert [(row["title"], row["collapsed"]) for row in ROWS][-1] == ("All else", True)
+    assert len(ROWS[-1]["panels"]) > 20
+
+
 def test_the_board_is_one_that_works_anywhere():
     """A data source to choose, variables that fill themselves, no two panels alike or over each other."""
     variables = BOARD["templating"]["list"]
-    assert [one["name"] for one in variables] == ["datasource", "job", "instance", "model"]
+    assert [one["name"] for one in variables] == ["datasource", "job", "instance", "one", "model"]
     assert all(one["refresh"] in (1, 2) for one in variables[1:])
     assert len({panel["title"] for panel in PANELS}) == len(PANELS)
-    assert len({panel["id"] for panel in BOARD["panels"]}) == len(BOARD["panels"])
+    assert len({panel["id"] for panel in PLACED}) == len(PLACED)
     cells = [
         (place["x"] + x, place["y"] + y)
-        for place in (panel["gridPos"] for panel in BOARD["panels"])
+        for place in (panel["gridPos"] for panel in PLACED)
         for x in range(place["w"])
         for y in range(place["h"])
     ]

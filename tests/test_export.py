@@ -165,6 +165,39 @@ def test_a_suspect_is_told_with_its_line_cause_and_cure(readings):
     assert shown(families, "tfmemwatch_leaks_found_total")[("variable",)] == 1
 
 
+def told_of(readings, found):
+    """Cause and cure in the labels of one suspect."""
+    ((_, _, cause, cure),) = shown(readings.families(sample(findings=[found])), "tfmemwatch_suspect_info")
+    return cause, cure
+
+
+def test_a_suspect_says_which_argument_it_was_and_the_code(readings):
+    """As the log does: what differs, who holds it, and the cure for this very function."""
+    found = finding(
+        "retrace", differs="`boost` a new Python float each time", holder="cache (list, 4,312 items) → [0] → Variable",
+        short="`tf.constant(boost)` (41 traces become 1)",
+    )  # fmt: skip
+    assert told_of(readings, found) == (
+        "it grows: `boost` a new Python float each time; held by cache (list)",
+        "`tf.constant(boost)`.",
+    )
+
+
+def test_a_suspect_is_one_series_while_its_numbers_change_and_another_when_its_words_do(readings):
+    """An alert that waits for two minutes is not set back by each new trace."""
+    found = finding("retrace", cause="it grows (300 of 1,024)", short="`tf.constant(boost)` (41 traces become 1)")
+    first = told_of(readings, found)
+    more = found._replace(cause="it grows (900 of 1,024)", short="`tf.constant(boost)` (977 traces become 1)")
+    assert told_of(readings, more) == first
+    assert told_of(readings, found._replace(cause="it grows", short="")) == ("it grows", "Make it once.")
+
+
+def test_keys_of_what_a_function_was_given_are_in_no_label(readings):
+    """They may be the user's data: the cure is the general one then."""
+    found = finding("retrace", short='`{"alice@example.org": tf.constant(rate)}` (9 traces become 1)')
+    assert told_of(readings, found) == ("it grows", "Make it once.")
+
+
 # -- bounds
 
 
@@ -178,10 +211,12 @@ def test_a_million_names_stay_within_the_bound():
     readings = Readings("0", most=10)
     for n in range(1_000_000):
         ledger.happened("retrace", Site("g.py", n, "f"), note="f%d" % n)
-    tallies = ledger.read()
-    counted = shown(readings.families(sample(*tallies.values())), "tfmemwatch_retraces_total")
+    families = readings.families(sample(*ledger.read().values()))
+    counted = shown(families, "tfmemwatch_retraces_total")
     assert len(counted) == 11
     assert sum(counted.values()) == 1_000_000
+    assert max(len(family.samples) for family in families) <= 20  # kinds of findings, of which there are more than 11
+    assert len(text_of(families)) < 30_000
 
 
 def test_what_grows_most_is_shown_by_name():
@@ -359,19 +394,20 @@ def test_a_registry_with_such_names_already_is_an_error_and_nothing_is_installed
     assert tfmemwatch.current() is None
 
 
-def test_a_scrape_is_quick():
-    """At 2,000 and 10,000 series, from the ledger's tallies to the text."""
-    for most, wanted, limit_seconds in ((60, 2000, 0.020), (310, 10_000, 0.100)):
-        readings = Readings("0", most=most)
-        rows = [tally(row.kind, Site("train.py", n, "step"), note="f") for row in catalog.ROWS for n in range(most)]
-        everything = sample(*rows)
-        write = page(Collector(lambda: readings.families(everything)))  # noqa: B023
-        seconds, text = [], b""
-        for _ in range(5):
-            began = time.process_time()
-            text, _ = write("")
-            seconds.append(time.process_time() - began)
-        count = sum(1 for line in text.splitlines() if line[:1] != b"#")
-        print("%d series in %.1f ms" % (count, 1000 * min(seconds)))
-        assert count >= wanted
-        assert min(seconds) < limit_seconds
+@pytest.mark.parametrize("accept", ["", "application/openmetrics-text; version=1.0.0"], ids=["text", "openmetrics"])
+@pytest.mark.parametrize("most, wanted, limit_seconds", [(60, 2000, 0.020), (310, 10_000, 0.100)])
+def test_a_scrape_is_quick(most, wanted, limit_seconds, accept):
+    """At 2,000 and 10,000 series, from the ledger's tallies to the text; Prometheus asks for OpenMetrics."""
+    readings = Readings("0", most=most)
+    rows = [tally(row.kind, Site("train.py", n, "step"), note="f") for row in catalog.ROWS for n in range(most)]
+    everything = sample(*rows)
+    write = page(Collector(lambda: readings.families(everything)))
+    seconds, text = [], b""
+    for _ in range(5):
+        began = time.process_time()
+        text, _ = write(accept)
+        seconds.append(time.process_time() - began)
+    count = sum(1 for line in text.splitlines() if line[:1] != b"#")
+    print("%d series in %.1f ms" % (count, 1000 * min(seconds)))
+    assert count >= wanted
+    assert min(seconds) < limit_seconds

@@ -61,6 +61,7 @@ def test_a_child_does_not_speak_for_the_job(tmp_path):
     "settings, message",
     [
         ({"textfile": "/nowhere/job.prom"}, "textfile is '/nowhere/job.prom'; it must be a file in a folder"),
+        ({"textfile": "/proc/job.prom"}, "textfile is '/proc/job.prom'; it must be a file"),  # to root, too
         ({"textfile": "job.txt"}, "textfile is 'job.txt'; it must end in .prom"),
         ({"pushgateway": "localhost:9091"}, "pushgateway is 'localhost:9091'; it must be an address"),
         ({"meter_provider": 3}, "meter_provider is 3; it must be a MeterProvider"),
@@ -215,6 +216,19 @@ def test_opentelemetry_gets_the_same_metrics(sdk, needs):
     assert always <= set(metrics)
     tfmemwatch.uninstall()
     assert reader.get_metrics_data() is None or not points_of(reader.get_metrics_data())
+    provider.shutdown()
+
+
+def test_where_the_registry_can_not_be_had_opentelemetry_hears_nothing(sdk, needs):
+    """Nothing is half installed: what came before the error is taken back."""
+    client = needs("prometheus_client")
+    reader = needs("opentelemetry.sdk.metrics.export").InMemoryMetricReader()
+    provider, registry = sdk.MeterProvider([reader]), client.CollectorRegistry()
+    client.Counter("tfmemwatch_looks", "Mine", registry=registry)
+    with pytest.raises(ConfigError, match="registry"):
+        tfmemwatch.install(sample_seconds=3600, meter_provider=provider, registry=registry)
+    data = reader.get_metrics_data()
+    assert data is None or not points_of(data)
     provider.shutdown()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,15 +69,15 @@ CASES = {
         {"tfmemwatch_orphan_functions{%s}" % OF: "0+10x120 1200x180"}, (90,), (20, 250),
     ),
     "TfmemwatchLimitWithinSixHours": (
-        {"tfmemwatch_resident_bytes{%s}" % OF: "1000000000+5000000x180 1000000000x200",
-         "tfmemwatch_limit_left_bytes{%s,limit=\"cgroup\"}" % OF: "1000000000-5000000x180 1000000000x200"},
-        (90,), (10, 300),
+        {"tfmemwatch_limit_seconds{%s,limit=\"container\"}" % OF: "30000-60x240 _x60"}, (200,), (130, 280),
     ),
     "TfmemwatchLimitWithinAnHour": (
-        {"tfmemwatch_limit_seconds{%s,limit=\"cgroup\"}" % OF: "9000-60x140 _x60"}, (130,), (80, 175),
+        {"tfmemwatch_limit_seconds{%s,limit=\"container\"}" % OF: "9000-60x140 _x60"}, (130,), (80, 175),
     ),
     "TfmemwatchDown": (
-        {"tfmemwatch_last_look_timestamp_seconds{%s}" % OF: "0+60x30 1800x30 3600+60x60"}, (45,), (20, 90),
+        {"tfmemwatch_last_look_timestamp_seconds{%s,pid=\"tfmemwatch0\"}" % OF: "0+60x120",  # one of two workers
+         "tfmemwatch_last_look_timestamp_seconds{%s,pid=\"tfmemwatch1\"}" % OF: "0+60x30 1800x30 3600+60x60"},
+        (45,), (20, 90),
     ),
     "TfmemwatchOverBudget": (
         {"tfmemwatch_own_seconds_total{%s}" % OF: "0+3x60 180x60",
@@ -90,8 +91,8 @@ HEALTHY = {
     "tfmemwatch_registered_functions{%s}" % OF: "0+10x240",
     "tfmemwatch_orphan_functions{%s}" % OF: "40x240",
     "tfmemwatch_live_traces{%s,function=\"f\"}" % SITE: "0+5x240",
-    "tfmemwatch_resident_bytes{%s}" % OF: "1000000000+1000x240",
-    "tfmemwatch_limit_left_bytes{%s,limit=\"cgroup\"}" % OF: "1000000000-1000x240",
+    "tfmemwatch_resident_bytes{%s}" % OF: "300000000+200000000x10 2300000000+1000x230",  # a start-up is no growth
+    "tfmemwatch_limit_left_bytes{%s,limit=\"container\"}" % OF: "3000000000-200000000x10 1000000000-1000x230",
     "tfmemwatch_last_look_timestamp_seconds{%s}" % OF: "0+60x240",
     "tfmemwatch_own_seconds_total{%s}" % OF: "0+0.05x240",
     "tfmemwatch_looks_total{%s}" % OF: "0+12x240",
@@ -137,24 +138,97 @@ def test_a_healthy_program_alarms_nobody(tmp_path):
     assert status == 0, said
 
 
-def test_an_alert_names_line_and_cure(tmp_path):
-    """Whoever is woken reads what to change, and where."""
-    labels = {"job": "j", "instance": "i", "kind": "variable", "site": "train.py:41 step()", "cause": "it grows",
-              "cure": "Make it once."}  # fmt: skip
-    name = "tfmemwatch_suspect_info{%s}" % ",".join("%s=%s" % (key, json.dumps(value)) for key, value in labels.items())
+def suspect(kind="variable", site="train.py:41 step()", bytes="41943040x200", cause="it grows", cure="Make it once."):
+    """The series of one leak that is open."""
+    labels = '%s,kind="%s",site=%s' % (OF, kind, json.dumps(site))
+    told = "%s,cause=%s,cure=%s" % (labels, json.dumps(cause), json.dumps(cure))
+    return {"tfmemwatch_suspect_info{%s}" % told: "1x200", "tfmemwatch_suspect_bytes{%s}" % labels: bytes}
+
+
+CAUSES = 'tfmemwatch_retrace_causes_total{%s,function="score",argument="%s",cause="%s"}'
+STORM = {
+    'tfmemwatch_retraces_total{%s,function="score"}' % SITE: "0+30x200",
+    CAUSES % (SITE, "boost", "a new Python float"): "0+25x200",
+    CAUSES % (SITE, "x", "a new batch size"): "0+5x200",
+}
+SOON = {'tfmemwatch_limit_seconds{%s,limit="container"}' % OF: "3000x200"}
+LOST = {"tfmemwatch_orphan_functions{%s}" % OF: "0+10x200"}
+LEAKS = "train.py:41 step(): it grows; 40MiB kept so far. Cure: Make it once. "
+NEXT = "train.py:9 f(): b; 8.583MiB kept so far. Cure: c. "
+RETRACED = (
+    "train.py:41 step(): the tf.function score is traced anew again and again, most often for boost: a new Python "
+    "float. Cure: "
+)
+HOSTILE = 'a"b`\\\\n{{.}}.py'
+MORE_LABELS = {
+    "LeakFound": {"kind": "variable", "site": "train.py:41 step()"},
+    "RetraceStorm": {"function": "score", "site": "train.py:41 step()"},
+}
+# What is there, and the page that comes: summary and description.
+PAGES = {
+    "LeakFound": (suspect(), "A leak (variable) at train.py:41 step() of i", LEAKS),
+    "LeakFound of unknown size": (
+        suspect(bytes="0x200"), "A leak (variable) at train.py:41 step() of i",
+        "train.py:41 step(): it grows. Cure: Make it once. ",
+    ),
+    "LeakFound with a hostile name": (
+        suspect(site=HOSTILE), "A leak (variable) at %s of i" % HOSTILE, LEAKS.replace("train.py:41 step()", HOSTILE),
+    ),
+    "RetraceStorm": (
+        STORM, "score is traced 0.5 times a second at train.py:41 step() of i",
+        RETRACED + "Pass tensors instead of Python values, give it an input_signature with None where shapes vary, or "
+        "reduce_retracing=True.",
+    ),
+    "RetraceStorm that leaks": (
+        {**STORM, **suspect("retrace", cure="`tf.constant(boost)`.")},
+        "score is traced 0.5 times a second at train.py:41 step() of i", RETRACED + "`tf.constant(boost)`.",
+    ),
+    "LimitWithinSixHours": (
+        {**SOON, **suspect()}, "i reaches its memory limit in 50m 0s", "If it goes on to grow as it does. " + LEAKS,
+    ),
+    "LimitWithinAnHour": (
+        {**SOON, **suspect("tape", "train.py:9 f()", "9000000x200", "b", "c."), **suspect()},
+        "i reaches its memory limit in 50m 0s",
+        "If it goes on to grow as it does: restart it in time. " + LEAKS + NEXT,
+    ),
+    "LimitWithinAnHour by nobody known": (
+        SOON, "i reaches its memory limit in 50m 0s",
+        "If it goes on to grow as it does: restart it in time. No line of it is known to leak yet: tfmemwatch.report() "
+        "there, or `tfmemwatch owners` at its door, says whose memory it is.",
+    ),
+    "OrphanFunctions": (
+        {**LOST, **suspect()}, "600 functions more than an hour ago have no owner on i",
+        "TensorFlow's runtime there has ever more functions, and no trace that is alive owns them: often a SavedModel "
+        "that is loaded again and again. Cure: load it once, or in a process of its own. " + LEAKS,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_who_is_paged_reads_the_line_and_the_cure(tmp_path, name):
+    """In the page itself: what leaks there, the largest first, and what to write instead."""
+    series, summary, description = PAGES[name]
+    alert = next(one for one in ALERTS if one["alert"] == "Tfmemwatch" + name.split()[0])
+    labels = dict(MORE_LABELS.get(name.split()[0], {}), job="j", instance="i", severity=alert["labels"]["severity"])
+    if "hostile" in name:
+        labels["site"] = HOSTILE
     expected = {
-        "eval_time": "5m",
-        "alertname": "TfmemwatchLeakFound",
+        "eval_time": "100m", "alertname": alert["alert"],
         "exp_alerts": [{
-            "exp_labels": dict(labels, severity="warning"),
-            "exp_annotations": {
-                "summary": "A leak (variable) at train.py:41 step() of i",
-                "description": "train.py:41 step(): it grows. Make it once.",
-            },
-        }],
+            "exp_labels": labels, "exp_annotations": {"summary": summary, "description": description}}],
     }  # fmt: skip
-    status, said = promtool_says(tmp_path, {name: "1x30"}, [], [expected])
+    status, said = promtool_says(tmp_path, series, [], [expected])
     assert status == 0, said
+
+
+def test_two_workers_reach_the_limit_of_their_machine_together(tmp_path):
+    """Each alone says ten hours; a container's limit is the same for all who are in it."""
+    asked = [("sum(instance:tfmemwatch_limit_seconds:min)", 5, 18000)]
+    for limit, seconds in (("machine", 36000), ("container", 18000)):
+        of = '%s,limit="%s",pid="tfmemwatch%%d"' % (OF, limit)
+        series = {"tfmemwatch_limit_seconds{%s}" % (of % worker): "%dx10" % seconds for worker in range(2)}
+        status, said = promtool_says(tmp_path, series, asked)
+        assert status == 0, said
 
 
 def test_the_worker_that_leaks_is_named_by_a_rule(tmp_path):
@@ -209,4 +283,4 @@ def test_a_real_leak_reaches_a_real_pager(tmp_path):
     print(json.dumps(alert, indent=1))
     assert alert["labels"]["alertname"] == "TfmemwatchLeakFound"
     assert alert["labels"]["site"] == "serve.py:6 <module>"
-    assert "Make it once" in alert["annotations"]["description"]
+    assert re.match("serve.py:6 <module>: .* kept so far. Cure: Make it once", alert["annotations"]["description"])

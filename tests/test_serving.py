@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 from parts import installed, program
-from servers import eventually, free_port, read, running, scrape
+from servers import LONGEST_SECONDS, eventually, free_port, read, running, scrape
 
 TREE = Path(__file__).resolve().parent.parent
 EXAMPLES = TREE / "examples" / "serving"
+PATIENCE = 240  # seconds: that Ray takes on a busy machine; a scrape that fails in BentoML is told after 60
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def ask_ray(port, number):
 def ask_bentoml(port, number):
     said = json.dumps({"number": number}).encode()
     asked = urllib.request.Request("http://127.0.0.1:%d/score" % port, said, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(asked, timeout=10) as answer:
+    with urllib.request.urlopen(asked, timeout=LONGEST_SECONDS) as answer:
         return json.loads(answer.read().decode())["worker"]
 
 
@@ -93,45 +94,48 @@ def ask_bentoml(port, number):
 def test_a_killed_replica_leaves_its_counts_and_nothing_alive(tmp_path, part, ask, command):
     """Of two that leak, under Ray Serve and BentoML: one exposition has both, and names the line."""
     if importlib.util.find_spec(part) is None:
-        pytest.skip("%s is in none of the matrix's environments: try it in one of your own" % part)
+        pytest.skip("this one runs in an environment of its own: python3 tests/matrix.py replicas-py3.11")
     installed("tensorflow")
     port, short = free_port(), tempfile.mkdtemp()  # Ray's sockets want a short name
     metrics_port = free_port() if part == "ray" else port
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TREE), str(EXAMPLES)]), "LEAK": "1",
                "TFMEMWATCH_SAMPLE_SECONDS": "0.04", "PORT": str(port), "METRICS_PORT": str(metrics_port),
                "HOME": str(tmp_path), "RAY_TMPDIR": short, "RAY_USAGE_STATS_ENABLED": "0",
+               "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE), "RAY_worker_niceness": "0",
                "BENTOML_DO_NOT_TRACK": "True"}  # fmt: skip
     numbers, asked = iter(range(1, 10**6)), collections.Counter()
 
     def leak_found():
         for _ in range(20):
             asked[ask(port, next(numbers))] += 1
-        return len(asked) == 2 and scrape(metrics_port).get('tfmemwatch_findings{kind="retrace"}', 0) >= 1
+        shown = scrape(metrics_port)
+        return len(asked) == 2 and [
+            name for name in shown if name.startswith("tfmemwatch_suspect_info{") and "model.py:" in name
+        ]
 
     def all_counted():
         """Each question was one trace, of the one replica or the other."""
-        shown = scrape(metrics_port)
-        return shown if counted(shown) == sum(asked.values()) else None
+        shown = shown_of(2)
+        return shown if shown and counted(shown) == sum(asked.values()) else None
 
     def counted(shown):
         return shown.get("tfmemwatch_retraces_total", 0) + shown.get("tfmemwatch_traces_total", 0)
 
-    def residents(shown):
-        return {name: value for name, value in shown.items() if name.startswith("tfmemwatch_resident_bytes{")}
+    def shown_of(replicas):
+        shown = scrape(metrics_port)
+        return shown if sum(name.startswith("tfmemwatch_resident_bytes{") for name in shown) == replicas else None
 
     words = [sys.executable, *(word.format(port=port) for word in command)]
     try:
         with running(words, cwd=str(EXAMPLES), env=environ):
-            asked[eventually(lambda: ask(port, 0))] += 1
-            eventually(leak_found)
-            before = eventually(all_counted)
-            assert len(residents(before)) == 2
-            assert [name for name in before if name.startswith("tfmemwatch_suspect_info{") and "model.py:" in name]
+            asked[eventually(lambda: ask(port, 0), PATIENCE)] += 1
+            eventually(leak_found, PATIENCE)
+            before = eventually(all_counted, PATIENCE)
             os.kill(min(asked, key=lambda pid: asked[pid]), signal.SIGKILL)
-            after = eventually(lambda: (lambda shown: len(residents(shown)) < 2 and shown)(scrape(metrics_port)))
+            after = eventually(lambda: shown_of(1), PATIENCE)
             assert counted(after) == counted(before)
             assert after["tfmemwatch_live_traces"] < before["tfmemwatch_live_traces"]
-            again = eventually(lambda: (lambda shown: len(residents(shown)) == 2 and shown)(scrape(metrics_port)))
+            again = eventually(lambda: shown_of(2), PATIENCE)
             assert counted(again) >= counted(before)
     finally:
         shutil.rmtree(short, ignore_errors=True)

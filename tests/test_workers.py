@@ -192,13 +192,30 @@ def test_what_earlier_workers_counted_has_a_bound(folder, slot, monkeypatch):
     assert sum(sample.value for sample in shown.samples) == 500  # the rest is `other`, and no sum falls
 
 
-def test_a_folder_that_is_not_there_is_an_error_and_nothing_is_installed(tmp_path, monkeypatch):
+@pytest.mark.parametrize("place", ["missing", "/proc", "a file"])
+def test_a_folder_that_can_not_be_written_to_is_an_error_and_nothing_is_installed(tmp_path, monkeypatch, place):
     """The message names the variable, its value and what it must be."""
-    path = tmp_path / "missing"
+    path = tmp_path / place
+    (tmp_path / "a file").write_text("")
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(path))
+    threads = threading.active_count()
     with pytest.raises(ConfigError, match="PROMETHEUS_MULTIPROC_DIR is '%s'; it must be a folder" % path):
         tfmemwatch.install()
-    assert tfmemwatch.current() is None
+    assert (tfmemwatch.current(), threading.active_count()) == (None, threads)
+
+
+def test_a_folder_that_fills_up_while_one_installs_is_an_error_and_nothing_is_installed(folder, monkeypatch):
+    """Neither the thread nor the metrics are left behind."""
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", folder)
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Slot, "write", full)
+    threads = threading.active_count()
+    with pytest.raises(ConfigError, match="No space left"):
+        tfmemwatch.install()
+    assert (tfmemwatch.current(), threading.active_count()) == (None, threads)
 
 
 def test_workers_share_one_port(folder, monkeypatch):

@@ -175,7 +175,7 @@ TABLE: Dict[str, Advice] = {
     "scalar": Advice(
         "cache",
         "ever new Python numbers are made into tensors, and TensorFlow keeps a copy of each (%s)",
-        "Pass a tensor or a NumPy scalar instead of a Python number.",
+        "Make it a NumPy scalar first, tf.constant(np.float32(x)), or pass a tensor; TensorFlow keeps neither.",
     ),
     "live_tensors": Advice(
         "live_tensors",

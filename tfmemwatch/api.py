@@ -37,8 +37,12 @@ def install(**settings: Any) -> Watch:
         _current.append(watch)
         _exports.append(export)
         _installed_at[:] = [site.here(sys._getframe(1))]
-        watch.start()
-        export.start()
+        try:
+            watch.start()
+            export.start()
+        except BaseException:
+            uninstall()
+            raise
         return watch
 
 

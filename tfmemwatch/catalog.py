@@ -131,7 +131,13 @@ def _other(name: str, help: str, *labels: str, adds: str = "sum") -> Metric:
     return Metric(name, "counter" if name.endswith("_total") else "gauge", help, labels, adds)
 
 
-METRICS: Tuple[Metric, ...] = (
+METRICS: Tuple[Metric, ...] = (  # in the order of /metrics: what somebody looks for who reads it comes first
+    _other("tfmemwatch_suspect_info", "A leak that is open: its line, cause and cure", "kind", "site", "cause", "cure", adds="max"),
+    _other("tfmemwatch_suspect_growth", "How much more there is of what leaks than when it began", "kind", "site"),
+    _other("tfmemwatch_suspect_growth_per_hour", "How much more of what leaks there is in an hour", "kind", "site"),
+    _other("tfmemwatch_suspect_bytes", "What an open leak has kept so far, as far as known", "kind", "site"),
+    _other("tfmemwatch_findings", "Leaks that are open", "kind"),
+    _other("tfmemwatch_leaks_found_total", "Leaks found since the start", "kind"),
     *map(_metric, ROWS),
     _other("tfmemwatch_retrace_causes_total", "Why tf.functions were traced again", "function", "argument", "cause", "site"),
     _more("tfmemwatch_tracing_seconds_total", "Time spent in tracing", "trace", "seconds", also="retrace"),
@@ -154,12 +160,6 @@ METRICS: Tuple[Metric, ...] = (
     _other("tfmemwatch_registered_functions", "Functions registered in TensorFlow's runtime"),
     _other("tfmemwatch_orphan_functions", "Of these, those whose owner has gone, as counted every ten minutes at most"),
     _other("tfmemwatch_python_blocks", "Small blocks that Python has allocated", adds="worker"),
-    _other("tfmemwatch_findings", "Leaks that are open", "kind"),
-    _other("tfmemwatch_leaks_found_total", "Leaks found since the start", "kind"),
-    _other("tfmemwatch_suspect_info", "A leak that is open: its line, cause and cure", "kind", "site", "cause", "cure", adds="max"),
-    _other("tfmemwatch_suspect_growth", "How much more there is of what leaks than when it began", "kind", "site"),
-    _other("tfmemwatch_suspect_growth_per_hour", "How much more of what leaks there is in an hour", "kind", "site"),
-    _other("tfmemwatch_suspect_bytes", "What an open leak has kept so far, as far as known", "kind", "site"),
     _other("tfmemwatch_probe_up", "Whether a probe watches", "probe", adds="worker"),
     _other("tfmemwatch_own_seconds_total", "Processor time of the thread that looks"),
     _other("tfmemwatch_own_bytes", "What the watch's own tables hold, an estimate"),

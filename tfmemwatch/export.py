@@ -57,11 +57,11 @@ class Export:
         self._instruments: Any = None
         self._pid = os.getpid()
         self._forget()
-        if config.meter_provider is not None:
-            self._instruments = _instruments(self.families, config.meter_provider, version)
-        if config.registry is not None and config.metrics and not self._folder:
-            self._register_in(config.registry)
         try:
+            if config.meter_provider is not None:
+                self._instruments = _instruments(self.families, config.meter_provider, version)
+            if config.registry is not None and config.metrics and not self._folder:
+                self._register_in(config.registry)
             if config.port is not None:
                 self._serve(config.port)
         except ConfigError:
@@ -119,7 +119,10 @@ class Export:
         if self._textfile or self._gateway:
             atexit.register(self._end)
         if self._slot is not None:
-            self._looked()
+            try:
+                self._looked()
+            except OSError as error:
+                raise ConfigError("PROMETHEUS_MULTIPROC_DIR is %r; %s" % (self._folder, error)) from None
         self._watch.after_look.append(self._looked)
         if self._watch.config.metrics and self._registered is None and not self._folder:
             self._hook = weakref.WeakMethod(self._client_imported)

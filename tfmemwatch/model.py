@@ -74,6 +74,7 @@ class Finding(NamedTuple):
     state: str = "leak"  # leak, or over
     outlook: str = ""  # when the nearest limit is reached at this rate, where bytes grow and that can be told
     why: str = ""  # what differs from time to time
+    differs: str = ""  # the same without numbers: by the arguments' names alone, and as long as it is the same
     examples: Tuple[str, ...] = ()  # of that, as it was the last time
     suggestion: str = ""  # code for the user's own function
     short: str = ""  # the same in a few words, for one line

@@ -20,6 +20,7 @@ _STREAK = 4
 _MOST_WAITING = 128  # traces that wait to be compared before whoever adds one compares
 _MOST_LINES = 400
 _MOST_CAUSES = 40  # of one function at one line; further ones are counted as «other»
+_SHARE = 0.2  # of the traces that a cause must have made, to be told in a label
 _MOST_KEPT = 128  # signatures of one function, for what is to be written instead
 
 
@@ -113,6 +114,12 @@ class Why(NamedTuple):
 
     text: str
     examples: Tuple[str, ...] = ()
+    differs: str = ""  # what a label may say: the two things that differ most often, of arguments the name alone
+
+
+def _argument(difference: Difference) -> str:
+    """Its name alone: what its parts are called may be the user's data."""
+    return difference.path.split("[")[0].split(".")[0]
 
 
 class _Waiting(NamedTuple):
@@ -175,7 +182,7 @@ class Reasons:
                 for count in list(account.counts.values())
                 if count.differences
             ]
-        return [(function, one.path.split("[")[0].split(".")[0], one._replace(path="").said(), site, times)
+        return [(function, _argument(one), one._replace(path="").said(), site, times)
                 for function, site, one, times in counts]  # fmt: skip
 
     def account(self, site: Site) -> Optional[Account]:
@@ -221,7 +228,13 @@ def why(account: Account, what: str = "trace", most: int = 4) -> Why:
         "%d %s%s of `%s`: %s"
         % (account.traces, what, "" if account.traces == 1 else "s", account.function, ", ".join(parts)),
         tuple(dict.fromkeys(filter(None, examples))),
+        _differs(account, told[:2]),
     )
+
+
+def _differs(account: Account, counts: List[Count]) -> str:
+    often = [count.differences[0] for count in counts if count.differences and count.times >= _SHARE * account.traces]
+    return ", ".join(sorted({one._replace(path=_argument(one)).said(account.traces) for one in often}))
 
 
 def instead(account: Account) -> Optional[Rewrite]:

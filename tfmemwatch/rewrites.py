@@ -14,6 +14,7 @@ _MOST_SHORT = 100  # characters of code in a log
 LAMBDA = "<lambda>"
 _STEP = re.compile(r'\["\w+"\]$|\[-?\d+\]$|\.\w+$')
 _NUMBERS = frozenset(("int", "float"))
+_SCALARS = frozenset(("float16", "float32", "float64", "int32", "int64"))  # of NumPy
 _DTYPES = frozenset(
     "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128".split()
 )
@@ -243,6 +244,9 @@ def _numbers(code: str, nodes: List[Node], whats: Set[str], floats: str, number:
     else:
         dtype = "int32" if whats == {"int"} and number == "int" else floats
         make = "tf.constant"
+        if dtype in _SCALARS:  # of each Python number that it makes a tensor of, TensorFlow keeps a copy
+            made = [Node("tensor", dtype, ())] * len(nodes)
+            return _tensors("tf.constant(np.%s(%s))" % (dtype, code), made, {dtype}, floats)
     made = [Node("tensor", dtype, node.shape if node.kind == "tensor" else ()) for node in nodes]
     return _tensors("%s(%s, tf.%s)" % (make, code, dtype), made, {dtype}, floats)
 

@@ -5,6 +5,7 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
+import numpy as np
 import tensorflow as tf
 
 
@@ -22,5 +23,6 @@ class Scorer:
     def __call__(self, number):
         boost = 1.0 + number / 1000
         if not self.is_leaky:
-            boost = tf.constant(boost)  # a tensor is one trace; a Python number is one trace for each value
+            # A tensor is one trace; a Python number is one for each value, and tf.constant() of it is kept for ever.
+            boost = tf.constant(np.float32(boost))
         return self._score(tf.ones((1, 16)), boost).numpy()[0].tolist()

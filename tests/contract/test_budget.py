@@ -31,6 +31,7 @@ def test_one_trace_too_many_is_told_once(tf, function, failures):
     (finding,) = heard
     assert finding.kind == "retrace" and "max_traces" in finding.cause
     assert finding.why == "3 traces of `step`: `number` a new Python int each time (3)"
+    assert finding.differs == "`number` a new Python int each time"
     assert failures == {}
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ..catalog import METRICS, Metric
+from .rules import to_limit
 
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _WHERE = 'job=~"$job", instance=~"$instance"'
+_ONE = _WHERE + ', instance=~"$one"'
 _WIDTH = 24
+_MATCHED = "job, instance, kind, site"
 
 
 class Panel(NamedTuple):
-    """One picture: what it asks and how it is shown."""
+    """One picture: what it asks and how it is shown. In a question `{` selects what the variables say."""
 
     title: str
     description: str
@@ -21,39 +25,47 @@ class Panel(NamedTuple):
     targets: Tuple[Tuple[str, str], ...]  # expression and legend
     kind: str = "timeseries"
     width: int = 8
+    height: int = 8
     stacked: bool = False
+    steps: Tuple[Tuple[float, str], ...] = ()  # from which value on it has which colour
+    none: str = ""  # what stands there where there is nothing
+    columns: Tuple[Tuple[str, str, int], ...] = ()  # of a table: label, title and width, 0 for what is left
 
 
-def _q(expr: str) -> str:
-    """An expression with `X{}` selecting what the variables say."""
-    return expr.replace("{}", "{%s}" % _WHERE)
-
-
+_SOON = ((0.0, "red"), (3600.0, "orange"), (6 * 3600.0, "green"))
+_LIMIT = to_limit(_WHERE)
 FLEET: Sequence[Panel] = (
-    Panel("Who grows", "Resident memory of each process, by the hour, over the last hour", "bytes",
-          (("topk(10, 3600 * deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]))", "{{instance}}"),),
-          width=8),
-    Panel("Who dies first", "Time until the memory limit, if growth goes on as in the last hour", "s",
-          (("bottomk(10, min by (job, instance) (tfmemwatch_limit_seconds{}) or min by (job, instance) "
-            "(tfmemwatch_limit_left_bytes{}) / "
-            "(deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]) > 0))",
-            "{{instance}}"),), kind="bargauge"),
-    Panel("Leaks that are open", "By kind and process", "short",
-          (("sum by (instance, kind) (tfmemwatch_findings{}) > 0",
-            "{{instance}} {{kind}}"),)),
-    Panel("Where it leaks", "Each leak that is open: its line, its cause and its cure", "short",
-          (("max by (job, instance, kind, site, cause, cure) (tfmemwatch_suspect_info{})", "{{kind}} {{site}}"),),
-          kind="table", width=24),
+    Panel("Instances", "That are watched; the workers of one count together", "short",
+          (("count(count by (job, instance) (tfmemwatch_build_info{}))", "instances"),), "stat", 6, 4),
+    Panel("Leaks", "That are open now", "short",
+          (("count(max by (%s) (tfmemwatch_suspect_info{})) or vector(0)" % _MATCHED, "leaks"),), "stat", 6, 4,
+          steps=((0.0, "green"), (1.0, "red"))),
+    Panel("Memory", "Resident, of all of them", "bytes", (("sum(tfmemwatch_resident_bytes{})", "resident"),),
+          "stat", 6, 4),
+    Panel("First at a limit", "In this time, if it goes on to grow as it does", "s", (("min(%s)" % _LIMIT, "first"),),
+          "stat", 6, 4, steps=_SOON, none="none grows to it"),
+    Panel("Where it leaks", "Each leak that is open: its line, what it has kept, why, and what to do about it", "bytes",
+          (("max by (%s, cause, cure) (tfmemwatch_suspect_info{} * on (%s) group_left () "
+            "sum by (%s) (tfmemwatch_suspect_bytes{}))" % (_MATCHED, _MATCHED, _MATCHED), "{{kind}} {{site}}"),),
+          "table", 24, 6, none="nothing leaks",
+          columns=(("Value", "kept", 90), ("site", "line", 220), ("cause", "cause", 0), ("cure", "cure", 0),
+                   ("kind", "kind", 130), ("instance", "instance", 160), ("job", "job", 100))),
+    Panel("Memory of each", "The ten largest: resident, their workers added up", "bytes",
+          (("topk(10, sum by (job, instance) (tfmemwatch_resident_bytes{}))", "{{instance}}"),)),
+    Panel("Who grows", "The ten that grow fastest: how much more in an hour, by the last one", "bytes",
+          (("topk(10, 3600 * deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]) > 0)",
+            "{{instance}}"),), "bargauge", none="none grows"),
+    Panel("Who dies first", "Time to the limit that is reached first, for those that grow", "s",
+          (("bottomk(10, %s)" % _LIMIT, "{{instance}}"),), "bargauge", steps=_SOON, none="none grows to a limit"),
 )  # fmt: skip
-PROCESS: Sequence[Panel] = (
-    Panel("Memory by owner, and the limit", "What the process holds, stacked, against its limit", "bytes",
+ONE: Sequence[Panel] = (
+    Panel("Memory by owner, and the limit", "What it holds, stacked, against its limit", "bytes",
           (("sum by (owner) (tfmemwatch_memory_bytes{})", "{{owner}}"),
            ("min(tfmemwatch_limit_bytes{})", "limit")), width=16, stacked=True),
     Panel("Kept by leaks", "What each open leak has kept so far", "bytes",
-          (("sum by (kind, site) (tfmemwatch_suspect_bytes{})", "{{kind}} {{site}}"),)),
+          (("sum by (kind, site) (tfmemwatch_suspect_bytes{})", "{{kind}} {{site}}"),), none="nothing leaks"),
     Panel("Growth by model", "What memory in use gained over the measured calls of each model", "bytes",
-          (('sum by (model, method) (tfmemwatch_model_grown_bytes{%s, model=~"$model"})' % _WHERE,
-            "{{model}} {{method}}"),)),
+          (('sum by (model, method) (tfmemwatch_model_grown_bytes{model=~"$model"})', "{{model}} {{method}}"),)),
     Panel("Retraces a minute", "Each is paid in milliseconds and kept in memory", "short",
           (("60 * sum by (function, site) (rate(tfmemwatch_retraces_total{}[$__rate_interval]))",
             "{{function}} at {{site}}"),)),
@@ -62,24 +74,28 @@ PROCESS: Sequence[Panel] = (
             "{{function}} {{argument}}: {{cause}}"),)),
     Panel("Sessions", "Open ones, by the line that opened them", "short",
           (("sum by (site) (tfmemwatch_open_sessions{})", "{{site}}"),)),
-    Panel("Graphs", "Graphs alive, operations in those that run, and operations added to them since", "short",
-          (("sum by (site) (tfmemwatch_live_graphs{})", "graphs at {{site}}"),
-           ("sum by (instance) (tfmemwatch_run_graph_operations{})", "{{instance}} operations"),
-           ("sum by (site) (tfmemwatch_operations_added{})", "operations added at {{site}}"))),
+    Panel("Graphs", "Alive, by the line that made them", "short",
+          (("sum by (site) (tfmemwatch_live_graphs{})", "{{site}}"),)),
+    Panel("Operations", "In graphs that sessions have run, and of these, those that were added since", "short",
+          (("sum(tfmemwatch_run_graph_operations{})", "in graphs that run"),
+           ("sum by (site) (tfmemwatch_operations_added{})", "added at {{site}}"))),
     Panel("Functions", "Registered in the runtime, without an owner, and traces that are alive", "short",
-          (("sum by (instance) (tfmemwatch_registered_functions{})", "{{instance}} registered"),
-           ("sum by (instance) (tfmemwatch_orphan_functions{})", "{{instance}} without an owner"),
-           ("sum by (instance) (tfmemwatch_live_traces{})", "{{instance}} traces alive"))),
+          (("sum(tfmemwatch_registered_functions{})", "registered"),
+           ("sum(tfmemwatch_orphan_functions{})", "without an owner"),
+           ("sum(tfmemwatch_live_traces{})", "traces alive"))),
     Panel("How fast leaks grow", "How many more in an hour", "short",
-          (("sum by (kind, site) (tfmemwatch_suspect_growth_per_hour{})", "{{kind}} {{site}}"),)),
+          (("sum by (kind, site) (tfmemwatch_suspect_growth_per_hour{})", "{{kind}} {{site}}"),), none="nothing leaks"),
 )  # fmt: skip
 WATCH: Sequence[Panel] = (
     Panel("What the watch costs", "Its share of one core", "percentunit",
-          (("sum by (instance) (rate(tfmemwatch_own_seconds_total{}[$__rate_interval]))", "{{instance}}"),)),
+          (("sum by (instance) (rate(tfmemwatch_own_seconds_total{}[$__rate_interval]))", "{{instance}}"),),
+          steps=((0.0, "green"), (0.02, "red"))),
     Panel("Since the last look", "A watch that looks no more shows here", "s",
-          (("time() - max by (instance) (tfmemwatch_last_look_timestamp_seconds{})", "{{instance}}"),)),
-    Panel("Probes that are up", "Of those that there are", "short",
-          (("sum by (instance) (tfmemwatch_probe_up{})", "{{instance}}"),)),
+          (("clamp_min(time() - min by (instance) (tfmemwatch_last_look_timestamp_seconds{}), 0)", "{{instance}}"),),
+          steps=((0.0, "green"), (300.0, "red"))),
+    Panel("Probes that are off", "What is not watched: `tfmemwatch doctor` says why", "short",
+          (("min by (instance, probe) (tfmemwatch_probe_up{}) == 0", "{{instance}} {{probe}}"),),
+          "table", none="none", columns=(("probe", "probe", 0), ("instance", "instance", 0))),
 )  # fmt: skip
 
 
@@ -87,14 +103,19 @@ def dashboard() -> str:
     """The dashboard, as JSON to import or provision."""
     panels: List[Dict[str, Any]] = []
     top = 0
-    for title, row in (("Fleet", FLEET), ("One process", PROCESS), ("The watch itself", WATCH), ("All else", _rest())):
-        top = _place(panels, title, row, top)
+    for title, row, where in (
+        ("Fleet", FLEET, _WHERE), ("One instance: $one", ONE, _ONE), ("The watch itself", WATCH, _WHERE),
+    ):  # fmt: skip
+        top = _place(panels, title, row, where, top)
+    rest: List[Dict[str, Any]] = []
+    _place(rest, "All else", _rest(), _WHERE, top, len(panels))
+    panels.append({**rest[0], "collapsed": True, "panels": rest[1:]})  # asks nothing until it is opened
     return json.dumps(_board(panels), indent=2, ensure_ascii=False) + "\n"
 
 
 def _rest() -> Sequence[Panel]:
     """A panel for every metric of the catalogue that no panel above asks for."""
-    asked = " ".join(expr for panel in (*FLEET, *PROCESS, *WATCH) for expr, _ in panel.targets)
+    asked = " ".join(expr for panel in (*FLEET, *ONE, *WATCH) for expr, _ in panel.targets)
     return [_of(metric) for metric in METRICS if metric.name + "{" not in asked]
 
 
@@ -113,77 +134,125 @@ def _of(metric: Metric) -> Panel:
     return Panel(title, metric.help, unit, ((expr, legend),), width=6)
 
 
-def _place(panels: List[Dict[str, Any]], title: str, row: Sequence[Panel], top: int) -> int:
+def _place(
+    panels: List[Dict[str, Any]], title: str, row: Sequence[Panel], where: str, top: int, before: int = 0
+) -> int:
     """Put a row and its panels below what is there; says where the next row begins."""
-    panels.append({"type": "row", "title": title, "collapsed": False, "id": len(panels) + 1, "panels": [],
+    panels.append({"type": "row", "title": title, "collapsed": False, "id": before + len(panels) + 1, "panels": [],
                    "gridPos": {"h": 1, "w": _WIDTH, "x": 0, "y": top}})  # fmt: skip
-    left, top = 0, top + 1
+    left, top, height = 0, top + 1, 0
     for panel in row:
         if left + panel.width > _WIDTH:
-            left, top = 0, top + 8
-        panels.append(_panel(panel, len(panels) + 1, {"h": 8, "w": panel.width, "x": left, "y": top}))
+            left, top = 0, top + height
+        height = panel.height
+        place = {"h": height, "w": panel.width, "x": left, "y": top}
+        panels.append(_panel(panel, where, before + len(panels) + 1, place))
         left += panel.width
-    return top + 8
+    return top + height
 
 
-def _panel(panel: Panel, number: int, place: Dict[str, int]) -> Dict[str, Any]:
-    is_table = panel.kind == "table"
-    custom = {
-        "timeseries": {
-            "drawStyle": "line", "fillOpacity": 30 if panel.stacked else 10, "lineWidth": 1, "showPoints": "auto",
-            "stacking": {"mode": "normal" if panel.stacked else "none", "group": "A"},
-        },
-    }.get(panel.kind, {})  # fmt: skip
-    overrides: List[Dict[str, Any]] = []
-    if panel.stacked:
-        overrides = [{
-            "matcher": {"id": "byName", "options": "limit"},
-            "properties": [
-                {"id": "custom.stacking", "value": {"mode": "none", "group": "A"}},
-                {"id": "custom.fillOpacity", "value": 0},
-                {"id": "color", "value": {"mode": "fixed", "fixedColor": "red"}},
-            ],
-        }]  # fmt: skip
+def _panel(panel: Panel, where: str, number: int, place: Dict[str, int]) -> Dict[str, Any]:
+    is_of_now = panel.kind != "timeseries"
+    defaults: Dict[str, Any] = {"unit": panel.unit, "custom": _custom(panel)}
+    if panel.none:
+        defaults["noValue"] = panel.none
+    if panel.steps:
+        defaults["min"] = 0
+        defaults["color"] = {"mode": "palette-classic" if panel.kind == "timeseries" else "thresholds"}
+        defaults["thresholds"] = {
+            "mode": "absolute",
+            "steps": [{"value": value or None, "color": colour} for value, colour in panel.steps],
+        }
+    if panel.kind == "bargauge" and panel.steps:
+        defaults["max"] = 24 * 3600
     shown: Dict[str, Any] = {
         "id": number, "type": panel.kind, "title": panel.title, "description": panel.description, "gridPos": place,
         "datasource": _SOURCE,
         "targets": [
             {
-                "refId": chr(65 + index), "datasource": _SOURCE, "expr": _q(expr), "legendFormat": legend,
-                "editorMode": "code", "range": not is_table and panel.kind != "bargauge",
-                "instant": is_table or panel.kind == "bargauge", "format": "table" if is_table else "time_series",
+                "refId": chr(65 + index), "datasource": _SOURCE, "expr": _selected(expr, where),
+                "legendFormat": legend, "editorMode": "code", "range": not is_of_now, "instant": is_of_now,
+                "format": "table" if panel.columns else "time_series",
             }
             for index, (expr, legend) in enumerate(panel.targets)
         ],
-        "fieldConfig": {"defaults": {"unit": panel.unit, "custom": custom}, "overrides": overrides},
-        "options": _OPTIONS[panel.kind],
+        "fieldConfig": {"defaults": defaults, "overrides": _overrides(panel)},
+        "options": _OPTIONS["stacked" if panel.stacked else panel.kind],
     }  # fmt: skip
-    if is_table:
-        shown["transformations"] = [
-            {"id": "organize", "options": {"excludeByName": {"Time": True, "Value": True}, "indexByName": {},
-                                           "renameByName": {"site": "line"}}}]  # fmt: skip
+    if panel.columns:
+        titles = {name: title for name, title, _ in panel.columns}
+        shown["transformations"] = [{"id": "organize", "options": {
+            "excludeByName": {name: True for name in ("Time", "Value") if name not in titles},
+            "indexByName": {name: index for index, name in enumerate(titles)},
+            "renameByName": {name: title for name, title in titles.items() if name != title},
+        }}]  # fmt: skip
+        shown["options"] = {**shown["options"], "sortBy": [{"displayName": panel.columns[0][1], "desc": True}]}
     return shown
 
 
+def _selected(expr: str, where: str) -> str:
+    """The question about what the variables say."""
+    if where in expr:
+        return expr
+    return re.sub(
+        r"(tfmemwatch_\w+\{)(?=(.))", lambda found: found[1] + where + ("" if found[2] == "}" else ", "), expr
+    )
+
+
+def _custom(panel: Panel) -> Dict[str, Any]:
+    if panel.columns:
+        return {"cellOptions": {"type": "auto", "wrapText": True}}
+    if panel.kind != "timeseries":
+        return {}
+    custom = {
+        "drawStyle": "line", "fillOpacity": 30 if panel.stacked else 10, "lineWidth": 1, "showPoints": "auto",
+        "axisSoftMin": 0, "stacking": {"mode": "normal" if panel.stacked else "none", "group": "A"},
+    }  # fmt: skip
+    if panel.steps:
+        custom["thresholdsStyle"] = {"mode": "dashed"}
+    return custom
+
+
+def _overrides(panel: Panel) -> List[Dict[str, Any]]:
+    """What is shown unlike the rest of its panel: the line of a limit, the width of a column."""
+    found = {title: [{"id": "custom.width", "value": width}] for _, title, width in panel.columns if width}
+    if panel.stacked:
+        found["limit"] = [
+            {"id": "custom.stacking", "value": {"mode": "none", "group": "A"}},
+            {"id": "custom.fillOpacity", "value": 0},
+            {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [10, 10]}},
+            {"id": "color", "value": {"mode": "fixed", "fixedColor": "red"}},
+        ]
+    return [
+        {"matcher": {"id": "byName", "options": title}, "properties": properties} for title, properties in found.items()
+    ]
+
+
+_NOW = {"calcs": ["lastNotNull"], "fields": "", "values": False}
 _OPTIONS: Dict[str, Dict[str, Any]] = {
     "timeseries": {
         "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom", "calcs": []},
         "tooltip": {"mode": "multi", "sort": "desc"},
     },
-    "bargauge": {
-        "displayMode": "basic", "orientation": "horizontal",
-        "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
+    "stacked": {
+        "legend": {"showLegend": True, "displayMode": "table", "placement": "right", "calcs": ["lastNotNull"]},
+        "tooltip": {"mode": "multi", "sort": "none"},
     },
+    "bargauge": {"displayMode": "basic", "orientation": "horizontal", "reduceOptions": _NOW},
+    "stat": {"colorMode": "value", "graphMode": "none", "justifyMode": "auto", "textMode": "value",
+             "reduceOptions": _NOW},
     "table": {"showHeader": True, "cellHeight": "sm"},
 }  # fmt: skip
 
 
-def _variable(name: str, label: str, query: str) -> Dict[str, Any]:
-    return {
-        "type": "query", "name": name, "label": label, "datasource": _SOURCE, "refresh": 2, "multi": True,
-        "includeAll": True, "allValue": ".*", "sort": 1, "hide": 0, "query": query,
-        "current": {"text": "All", "value": "$__all", "selected": True},
+def _variable(name: str, label: str, query: str, many: bool = True) -> Dict[str, Any]:
+    shown = {
+        "type": "query", "name": name, "label": label, "datasource": _SOURCE, "refresh": 2, "multi": many,
+        "includeAll": many, "sort": 1, "hide": 0, "query": query,
     }  # fmt: skip
+    if many:
+        shown.update(allValue=".*", current={"text": "All", "value": "$__all", "selected": True})
+    return shown
 
 
 def _board(panels: List[Dict[str, Any]]) -> Dict[str, Any]:
@@ -196,7 +265,8 @@ def _board(panels: List[Dict[str, Any]]) -> Dict[str, Any]:
              "current": {"text": "Prometheus", "value": "default", "selected": True}},
             _variable("job", "Job", "label_values(tfmemwatch_build_info, job)"),
             _variable("instance", "Instance", 'label_values(tfmemwatch_build_info{job=~"$job"}, instance)'),
-            _variable("model", "Model", "label_values(tfmemwatch_model_calls_total{%s}, model)" % _WHERE),
+            _variable("one", "One instance", "label_values(tfmemwatch_build_info{%s}, instance)" % _WHERE, False),
+            _variable("model", "Model", "label_values(tfmemwatch_model_calls_total{%s}, model)" % _ONE),
         ]},
         "annotations": {"list": [
             {"name": "Leaks found", "enable": True, "datasource": _SOURCE, "iconColor": "red",

@@ -10,6 +10,7 @@ import urllib.request
 from typing import Dict
 
 from ..errors import ConfigError
+from .folder import is_writable
 
 _PUSH_SECONDS = 5.0
 
@@ -19,7 +20,7 @@ def checked_file(path: str) -> str:
     folder = os.path.dirname(os.path.abspath(path))
     if not path.endswith(".prom"):
         raise ConfigError("textfile is %r; it must end in .prom, or the collector does not read it" % path)
-    if os.path.isdir(path) or not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
+    if os.path.isdir(path) or not is_writable(folder):
         raise ConfigError("textfile is %r; it must be a file in a folder that can be written to" % path)
     return os.path.abspath(path)
 

@@ -8,6 +8,17 @@ from typing import Any, Dict, List, Mapping, Sequence, Union
 _OF = "sum by (job, instance) "
 _TO_LIMIT = "instance:tfmemwatch_limit_seconds:min"
 _RETRACES = "instance_function:tfmemwatch_retraces:rate10m"
+_LEAKS = "instance_site:tfmemwatch_suspect_bytes:sum"
+
+
+def to_limit(of: str = "") -> str:
+    """Seconds to the limit that each target reaches first. The machine's is one to which all its workers grow."""
+    machine = ",".join(filter(None, [of, 'limit="machine"']))
+    others = ",".join(filter(None, [of, 'limit!="machine"']))
+    return (
+        "min by (job, instance) (tfmemwatch_limit_seconds{%s}"
+        " or 1 / sum by (job, instance, limit) (1 / tfmemwatch_limit_seconds{%s}))" % (others, machine)
+    )
 
 
 def _record(name: str, expr: str) -> Dict[str, Any]:
@@ -23,17 +34,38 @@ def _alert(
     }  # fmt: skip
 
 
+def _ask(question: str, labels: Sequence[str], then: str, otherwise: str = "") -> str:
+    """Text for each answer of Prometheus to a question, in which `{}` selects what has the alert's own labels."""
+    given = ",".join("%s=%%q" % label for label in labels)
+    values = "".join(" $labels.%s" % label for label in labels)
+    asked = "(printf `%s`%s)" % (question.replace("{}", "{%s}" % given), values)
+    return "{{ range query %s }}%s%s{{ end }}" % (asked, then, "{{ else }}" + otherwise if otherwise else "")
+
+
 _AT = "{{ $labels.site }} of {{ $labels.instance }}"
+_SUSPECT = (
+    "{{ .Labels.site }}: {{ .Labels.cause }}{{ if gt .Value 0.0 }}; {{ humanize1024 .Value }}B kept so far{{ end }}. "
+    "Cure: {{ .Labels.cure }} "
+)
+_SUSPECTS = _ask(
+    "topk(3, %s{})" % _LEAKS,
+    ("job", "instance"),
+    _SUSPECT,
+    "No line of it is known to leak yet: tfmemwatch.report() there, or `tfmemwatch owners` at its door, says whose "
+    "memory it is.",
+)
 RECORDING: Sequence[Mapping[str, Any]] = (
     _record("instance:tfmemwatch_resident_bytes:sum", _OF + "(tfmemwatch_resident_bytes)"),
     _record("instance:tfmemwatch_limit_left_bytes:min", "min by (job, instance) (tfmemwatch_limit_left_bytes)"),
     _record("instance:tfmemwatch_orphan_functions:sum", _OF + "(tfmemwatch_orphan_functions)"),
     _record("instance:tfmemwatch_own_seconds:rate10m", _OF + "(rate(tfmemwatch_own_seconds_total[10m]))"),
     _record(_RETRACES, "sum by (job, instance, function, site) (rate(tfmemwatch_retraces_total[10m]))"),
+    _record(_TO_LIMIT, to_limit()),
     _record(
-        _TO_LIMIT,
-        "min by (job, instance) (tfmemwatch_limit_seconds)"
-        " or instance:tfmemwatch_limit_left_bytes:min / (deriv(instance:tfmemwatch_resident_bytes:sum[1h]) > 0)",
+        _LEAKS,
+        "max by (job, instance, kind, site, cause, cure) (tfmemwatch_suspect_info"
+        " * on (job, instance, kind, site) group_left ()"
+        " sum by (job, instance, kind, site) (tfmemwatch_suspect_bytes))",
     ),
     _record(
         "job:tfmemwatch_leaking_instance:topk1",
@@ -43,19 +75,31 @@ RECORDING: Sequence[Mapping[str, Any]] = (
 ALERTS: Sequence[Mapping[str, Any]] = (
     _alert(
         "TfmemwatchLeakFound",
-        "max by (job, instance, kind, site, cause, cure) (tfmemwatch_suspect_info) > 0",
+        "max by (job, instance, kind, site) (tfmemwatch_suspect_info) > 0",
         "2m", "warning",
         "A leak ({{ $labels.kind }}) at " + _AT,
-        "{{ $labels.site }}: {{ $labels.cause }}. {{ $labels.cure }}",
+        _ask("topk(1, %s{})" % _LEAKS, ("job", "instance", "kind", "site"), _SUSPECT),
         keep="15m",
     ),
     _alert(
         "TfmemwatchRetraceStorm",
         _RETRACES + " > 0.2",
         "10m", "warning",
-        "{{ $labels.function }} is traced {{ $value | humanize }} times a second at " + _AT,
-        "{{ $labels.site }}: the tf.function {{ $labels.function }} is traced anew again and again. Pass tensors "
-        "instead of Python values, give it an input_signature with None where shapes vary, or reduce_retracing=True.",
+        "{{ $labels.function }} is traced {{ printf \"%.2g\" $value }} times a second at " + _AT,
+        "{{ $labels.site }}: the tf.function {{ $labels.function }} is traced anew again and again"
+        + _ask(
+            "topk(1, sum by (argument, cause) (rate(tfmemwatch_retrace_causes_total{}[10m])))",
+            ("job", "instance", "function", "site"),
+            ", most often for {{ with .Labels.argument }}{{ . }}: {{ end }}{{ .Labels.cause }}",
+        )
+        + ". Cure: "
+        + _ask(
+            "topk(1, %s{})" % _LEAKS,
+            ("job", "instance", "site"),
+            "{{ .Labels.cure }}",
+            "Pass tensors instead of Python values, give it an input_signature with None where shapes vary, or "
+            "reduce_retracing=True.",
+        ),
     ),
     _alert(
         "TfmemwatchSessionsLeftOpen",
@@ -63,42 +107,41 @@ ALERTS: Sequence[Mapping[str, Any]] = (
         " and max by (job, instance, site) (tfmemwatch_oldest_session_seconds) > 3600",
         "10m", "warning",
         "{{ $value }} sessions are open at " + _AT,
-        "{{ $labels.site }}: sessions are opened here and left open, the oldest for more than an hour. Use "
+        "{{ $labels.site }}: sessions are opened here and left open, the oldest for more than an hour. Cure: Use "
         "`with tf.Session(...) as session:` or call session.close(); one session serves many threads.",
     ),
     _alert(
         "TfmemwatchOrphanFunctions",
         "delta(instance:tfmemwatch_orphan_functions:sum[1h]) > 100",
         "30m", "warning",
-        "{{ $value | humanize }} functions without an owner were registered on {{ $labels.instance }} in an hour",
-        "TensorFlow's runtime on {{ $labels.instance }} has ever more functions, and no trace that is alive owns them: "
-        "often a SavedModel that is loaded again and again. Load it once, or in a process of its own; "
-        "tfmemwatch.report() there names the lines.",
+        "{{ printf \"%.0f\" $value }} functions more than an hour ago have no owner on {{ $labels.instance }}",
+        "TensorFlow's runtime there has ever more functions, and no trace that is alive owns them: often a SavedModel "
+        "that is loaded again and again. Cure: load it once, or in a process of its own. "
+        + _ask("topk(3, %s{})" % _LEAKS, ("job", "instance"), _SUSPECT, "tfmemwatch.report() there names the lines."),
     ),
     _alert(
         "TfmemwatchLimitWithinSixHours",
         "%s < 6 * 3600" % _TO_LIMIT,
         "15m", "warning",
         "{{ $labels.instance }} reaches its memory limit in {{ $value | humanizeDuration }}",
-        "If it goes on to grow as in the last hour. The lines that leak, and their cures: "
-        "tfmemwatch_suspect_info{instance=\"{{ $labels.instance }}\"}.",
+        "If it goes on to grow as it does. " + _SUSPECTS,
     ),
     _alert(
         "TfmemwatchLimitWithinAnHour",
         "%s < 3600" % _TO_LIMIT,
         "5m", "critical",
         "{{ $labels.instance }} reaches its memory limit in {{ $value | humanizeDuration }}",
-        "If it goes on to grow as in the last hour. Restart it in time; the lines that leak, and their cures: "
-        "tfmemwatch_suspect_info{instance=\"{{ $labels.instance }}\"}.",
+        "If it goes on to grow as it does: restart it in time. " + _SUSPECTS,
     ),
     _alert(
         "TfmemwatchDown",
-        "time() - max by (job, instance) (tfmemwatch_last_look_timestamp_seconds) > 300"
+        "time() - min by (job, instance) (tfmemwatch_last_look_timestamp_seconds) > 300"
         " or (max by (job, instance) (tfmemwatch_looks_total offset 15m)"
         " unless max by (job, instance) (tfmemwatch_looks_total)) and on (job, instance) up == 1",
         "5m", "warning",
         "Nothing watches {{ $labels.instance }} any more",
-        "The process answers, and tfmemwatch in it does not look. Its log says why, at the logger tfmemwatch.",
+        "The process answers, and tfmemwatch in it (or in one of its workers) does not look. Its log says why, at the "
+        "logger tfmemwatch.",
     ),
     _alert(
         "TfmemwatchOverBudget",

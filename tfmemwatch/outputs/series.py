@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ..advice import TABLE
 from ..catalog import GAUGES, METRICS, Gauge, Metric
-from ..model import OTHER, UNKNOWN, Site, Tally
+from ..model import OTHER, UNKNOWN, Finding, Site, Tally
 from ..sample import Sample
 
 Labels = Tuple[str, ...]
@@ -155,6 +156,7 @@ class Readings:
         self._task: Optional[Labels] = task
         self._allocator = allocator
         self._open: Set[Tuple[str, Site]] = set()
+        self._told: Dict[Labels, Labels] = {}  # cause and cure of each suspect
         self._found: Dict[str, int] = dict.fromkeys(_FINDING_KINDS, 0)
 
     def families(self, sample: Sample) -> List[Family]:
@@ -233,11 +235,13 @@ class Readings:
         return found.items()
 
     def _suspect_info(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
-        found = {}
+        found: Dict[Labels, Labels] = {}
         for finding in sample.findings[:_MOST_SUSPECTS]:
             names = (finding.kind, self._names(finding.site))
             if names not in found:
-                found[names] = (plain(finding.cause, _LONGEST_TEXT), plain(finding.cure, _LONGEST_TEXT))
+                now, before = told(finding), self._told.get(names, ("", ""))
+                found[names] = now if _without_numbers(now) != _without_numbers(before) else before
+        self._told = found
         return [(names + texts, 1.0) for names, texts in found.items()]
 
     def _build(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
@@ -248,6 +252,26 @@ class Readings:
 
     def _folded(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
         return [((name,), float(table.folded)) for name, table in self._tables.items() if table.folded]
+
+
+def told(finding: Finding) -> Labels:
+    """Cause and cure of a leak as labels have them: what the log says, but nothing that may be the user's data.
+
+    No numbers that each worker has of its own, either: the same leak in all of them is one series.
+    """
+    cause, cure = finding.cause, finding.cure
+    if finding.differs:
+        cause += ": " + finding.differs
+    if finding.holder:
+        cause += "; held by " + re.sub(r", [\d,]+ items?\)", ")", finding.holder.split(" → ")[0])
+    if finding.short and not re.search("[\"']", finding.short):  # keys of what it was given are not the program's text
+        cure = re.sub(r" \([\d,]+ \w+ become [\d,]+\)$", "", finding.short) + "."
+    return plain(cause, _LONGEST_TEXT), plain(cure, _LONGEST_TEXT)
+
+
+def _without_numbers(texts: Labels) -> Labels:
+    """What must differ for a label to change: each change is a new series, and for an alert a new trouble."""
+    return tuple(re.sub(r"[\d.,]+", "#", text) for text in texts)
 
 
 def _one(value: Optional[float]) -> Iterable[Tuple[Labels, float]]:

@@ -18,6 +18,7 @@ from typing import IO, Any, Dict, Iterable, List, Optional
 
 from ..catalog import BY_NAME, METRICS
 from ..errors import ConfigError
+from .folder import is_writable
 from .series import OTHER_LABEL, Family
 
 try:
@@ -118,7 +119,7 @@ class Slot:
     def __init__(self, folder: str, most: int) -> None:
         if fcntl is None:
             raise ConfigError("PROMETHEUS_MULTIPROC_DIR is %r; it must not be set on this system" % folder)
-        if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
+        if not is_writable(folder):
             raise ConfigError("PROMETHEUS_MULTIPROC_DIR is %r; it must be a folder that can be written to" % folder)
         self._folder = folder
         self._most = most

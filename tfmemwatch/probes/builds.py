@@ -76,9 +76,9 @@ class Builds(Probe):
         account = self.reasons.account(finding.site) if finding.kind == "cache" and not finding.why else None
         if account is None or finding.cause != advice("executable", account.function).cause:
             return finding
-        text, examples = why(account, "build")
+        text, examples, differs = why(account, "build")
         padded = buckets(list(account.history.asked.values()))
-        found = finding._replace(why=text, examples=examples)
+        found = finding._replace(why=text, examples=examples, differs=differs)
         return found if padded is None else found._replace(suggestion=padded.code, short=padded.short)
 
     def _made(self, concrete: Any) -> None:

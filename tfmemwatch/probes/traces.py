@@ -293,7 +293,7 @@ def _role(file: str) -> str:
 
 
 def _explained(finding: Finding, account: Account) -> Finding:
-    text, examples = why(account)
+    text, examples, differs = why(account)
     better = instead(account)
-    found = finding._replace(why=text, examples=examples)
+    found = finding._replace(why=text, examples=examples, differs=differs)
     return found if better is None else found._replace(suggestion=better.code, short=better.short)

@@ -1,9 +1,9 @@
 """Draws the dashboard's panels from what a Prometheus holds, where no Grafana is at hand: a PNG, by way of Chromium.
 
-    python draw.py http://127.0.0.1:9090 pictures/dashboard.png --minutes 30
+    python tests/draw.py http://127.0.0.1:9090 examples/serving/pictures/dashboard.png --minutes 30 --one HOST:PORT
 
-Titles, questions, units and places are those of grafana/tfmemwatch.json. The row «All else» is left out, as is a line
-«other» that is nought all along; `--instance` is what one would choose there to see one process.
+Titles, questions, units, places, thresholds and columns are those of examples/serving/grafana/tfmemwatch.json.
+The row «All else» is closed there and left out here, as is a line «other» that is nought all along.
 """
 
 import argparse
@@ -18,7 +18,8 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-BOARD = Path(__file__).resolve().parent / "grafana" / "tfmemwatch.json"
+BOARD = Path(__file__).resolve().parent.parent / "examples" / "serving" / "grafana" / "tfmemwatch.json"
+NAMED = {"red": "#f2495c", "orange": "#ff9830", "green": "#73bf69"}
 COLOURS = "#73bf69 #f2cc0c #8ab8ff #ff780a #f2495c #5794f2 #b877d9 #37872d #fade2a #c4162a #ffa6b0 #96d98d".split()
 WIDTH, CELL = 1600, 38  # of the picture; height of one cell of the grid
 STEPS = 240  # points of a line
@@ -32,7 +33,8 @@ h2 { font-size: 13px; font-weight: bold; margin: 0 0 4px; white-space: nowrap; }
 .legend span { display: inline-block; max-width: 100%; margin-right: 12px; overflow: hidden; text-overflow: ellipsis;
                white-space: nowrap; vertical-align: bottom; }
 .legend b { display: inline-block; width: 14px; height: 3px; margin-right: 5px; vertical-align: middle; }
-.none { text-align: center; padding-top: 90px; color: #8e8e9c; }
+.none { text-align: center; padding-top: 20px; color: #8e8e9c; }
+.stat { text-align: center; font-size: 40px; line-height: 90px; }
 text { font: 11px 'DejaVu Sans', sans-serif; fill: #9a9aa8; }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: left; color: #8ab8ff; }
@@ -73,11 +75,22 @@ def ticks(least, most, unit):
     return [step * n for n in range(first, math.ceil(most / step) + 1)]
 
 
+def nothing(panel):
+    """What stands there where there is nothing."""
+    return '<div class="none">%s</div>' % panel["fieldConfig"]["defaults"].get("noValue", "No data")
+
+
+def colour_of(panel, value):
+    """That of the highest threshold below."""
+    steps = panel["fieldConfig"]["defaults"].get("thresholds", {"steps": []})["steps"]
+    return next((NAMED[one["color"]] for one in reversed(steps) if value >= (one["value"] or 0)), "#ccccdc")
+
+
 class Picture:
     """The board, as HTML."""
 
-    def __init__(self, prometheus, minutes, instance):
-        self.prometheus, self.chosen, self.instance = prometheus, instance, ".*"
+    def __init__(self, prometheus, minutes, one):
+        self.prometheus, self.one = prometheus, one
         self.until = int(time.time())
         self.since = self.until - 60 * minutes
         self.step = max(1, (self.until - self.since) // STEPS)
@@ -86,8 +99,8 @@ class Picture:
 
     def ask(self, expr, instant=False):
         """What Prometheus answers, with the other variables at «All»."""
-        expr = expr.replace("$instance", self.instance)
-        expr = re.sub(r"\$(job|model)\b", ".*", expr)
+        expr = expr.replace("$one", self.one)
+        expr = re.sub(r"\$(job|instance|model)\b", ".*", expr)
         expr = expr.replace("$__rate_interval", "%ds" % max(4 * self.step, 60))
         query = {"query": expr, "time": self.until} if instant else {
             "query": expr, "start": self.since, "end": self.until, "step": self.step}  # fmt: skip
@@ -114,15 +127,14 @@ class Picture:
         """All of it, and its height."""
         parts, height = [], 0
         for panel in self.board["panels"]:
-            if panel["title"] == "All else":
+            if panel.get("collapsed"):
                 break
-            if panel["type"] == "row":
-                self.instance = self.chosen if panel["title"] == "One process" else ".*"
             place = panel["gridPos"]
             box = [round(place["x"] * WIDTH / 24) + 4, place["y"] * CELL + 4,
                    round(place["w"] * WIDTH / 24) - 8, place["h"] * CELL - 8]  # fmt: skip
-            draw = {"row": lambda *_: "", "table": self.table, "bargauge": self.bars}.get(panel["type"], self.chart)
-            title = html.escape(panel["title"])
+            draw = {"row": lambda *_: "", "table": self.table, "bargauge": self.bars, "stat": self.stat}.get(
+                panel["type"], self.chart)  # fmt: skip
+            title = html.escape(panel["title"].replace("$one", self.one))
             parts.append('<div class="%s" style="left:%dpx;top:%dpx;width:%dpx;height:%dpx">%s%s</div>' % (
                 "row" if panel["type"] == "row" else "panel", *box,
                 "▾ " + title if panel["type"] == "row" else "<h2>%s</h2>" % title,
@@ -131,42 +143,50 @@ class Picture:
         return "<!doctype html><meta charset=utf-8><style>%s</style>%s" % (STYLE, "".join(parts)), height
 
     def table(self, panel, width, height):
-        """Labels as columns, as the panel's transformation has them."""
+        """Labels as columns, in the order and with the names of the panel's transformation."""
         options = panel["transformations"][0]["options"]
-        rows = [one["metric"] for target in panel["targets"] for one in self.ask(target["expr"], True)]
-        names = [
-            name for name in ("job", "instance", "kind", "site", "cause", "cure") if any(name in row for row in rows)
-        ]
+        unit, names = panel["fieldConfig"]["defaults"]["unit"], list(options["indexByName"])
+        answers = [one for target in panel["targets"] for one in self.ask(target["expr"], True)]
+        answers.sort(key=lambda one: -float(one["value"][1]))
         head = "".join("<th>%s</th>" % options["renameByName"].get(name, name) for name in names)
+        rows = [dict(one["metric"], Value=said(float(one["value"][1]), unit)) for one in answers]
         body = "".join(
             "<tr>%s</tr>" % "".join("<td>%s</td>" % html.escape(row.get(name, "")) for name in names) for row in rows
         )
-        return "<table><tr>%s</tr>%s</table>" % (head, body)
+        return "<table><tr>%s</tr>%s</table>" % (head, body) if rows else nothing(panel)
+
+    def stat(self, panel, width, height):
+        """One number."""
+        values = [values[-1][1] for _, values in self.lines(panel, True)]
+        unit = panel["fieldConfig"]["defaults"]["unit"]
+        told = '<div class="stat" style="color:%s">%s</div>'
+        return told % (colour_of(panel, values[0]), said(values[0], unit)) if values else nothing(panel)
 
     def bars(self, panel, width, height):
-        """One bar for each answer of now."""
-        unit = panel["fieldConfig"]["defaults"]["unit"]
-        rows = [(name, values[-1][1]) for name, values in self.lines(panel, True) if values]
-        most, parts = max([value for _, value in rows] or [1.0]) or 1.0, []
-        for number, (name, value) in enumerate(rows):
-            y = 14 + 46 * number
+        """One bar for each answer of now, as long as the panel's largest value lets it be."""
+        defaults, parts, lines = panel["fieldConfig"]["defaults"], [], list(self.lines(panel, True))
+        most = defaults.get("max") or max([values[-1][1] for _, values in lines] or [1.0])
+        for number, (name, values) in enumerate(lines):
+            value, y = values[-1][1], 14 + 46 * number
             parts.append('<text x="0" y="%d">%s</text>' % (y, html.escape(name)))
             parts.append('<rect x="0" y="%d" width="%d" height="20" fill="#22252b"/>' % (y + 6, width - 90))
+            long = max(2.0, (width - 90) * min(1.0, value / most))
             parts.append('<rect x="0" y="%d" width="%.1f" height="20" fill="%s"/>' % (
-                y + 6, max(2.0, (width - 90) * value / most), COLOURS[number % len(COLOURS)]))  # fmt: skip
-            parts.append('<text x="%d" y="%d">%s</text>' % (width - 82, y + 21, said(value, unit)))
-        return '<svg width="%d" height="%d">%s</svg>' % (width, height, "".join(parts))
+                y + 6, long, colour_of(panel, value)))  # fmt: skip
+            parts.append('<text x="%d" y="%d">%s</text>' % (width - 82, y + 21, said(value, defaults["unit"])))
+        return '<svg width="%d" height="%d">%s</svg>' % (width, height, "".join(parts)) if parts else nothing(panel)
 
     def chart(self, panel, width, height):
         """Lines over time, stacked where the panel says so, with a mark where a leak was found."""
         lines = [(name, values) for name, values in self.lines(panel) if values]
         if not lines:
-            return '<div class="none">No data</div>'
+            return nothing(panel)
         defaults = panel["fieldConfig"]["defaults"]
         alone = {one["matcher"]["options"] for one in panel["fieldConfig"]["overrides"]}
         is_stacked = defaults["custom"]["stacking"]["mode"] == "normal"
+        colours = [NAMED["red"] if name in alone else COLOURS[n % len(COLOURS)] for n, (name, _) in enumerate(lines)]
         legend = "".join('<span><b style="background:%s"></b>%s</span>' % (
-            COLOURS[n % len(COLOURS)], html.escape(name)) for n, (name, _) in enumerate(lines))  # fmt: skip
+            colour, html.escape(name)) for colour, (name, _) in zip(colours, lines))  # fmt: skip
         rows, room = 1, width
         for name, _ in lines:
             wide = min(width, 33 + 7.3 * len(name))
@@ -183,7 +203,7 @@ class Picture:
                 drawn.append((values, None))
         every = [value for values, _ in drawn for _, value in values]
         least, most = min(every), max(every)
-        least = 0.0 if is_stacked or 0 <= least < 0.5 * most else least
+        least = min(least, defaults["custom"]["axisSoftMin"])
         marks = ticks(least, most if most > least else least + max(abs(least) * 0.1, 1.0), defaults["unit"])
         left, right, top, bottom = 66, width - 8, 8, tall - 20
 
@@ -205,8 +225,7 @@ class Picture:
             form = "%H:%M:%S" if every_seconds < 60 else "%H:%M"
             parts.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (
                 min(x_of(at), right - 18), tall - 4, time.strftime(form, time.localtime(at))))  # fmt: skip
-        for number, (values, low) in reversed(list(enumerate(drawn))):
-            colour = COLOURS[number % len(COLOURS)]
+        for colour, (values, low) in reversed(list(zip(colours, drawn))):
             runs = [[values[0]]]
             for before, now in zip(values, values[1:]):
                 if now[0] - before[0] > 1.5 * self.step:
@@ -243,13 +262,13 @@ def main():
     parser.add_argument("prometheus", help="its address, or with --page that of a page to be shown as it is")
     parser.add_argument("picture", help="the file to write")
     parser.add_argument("--minutes", type=int, default=60)
-    parser.add_argument("--instance", default=".*", help="for the panels of one process")
+    parser.add_argument("--one", default=".*", help="the instance of which the second row tells")
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
     if asked.page:
         return shoot(asked.prometheus, asked.picture, 1000, 1300)
     with tempfile.TemporaryDirectory() as folder:
-        text, height = Picture(asked.prometheus, asked.minutes, asked.instance).html()
+        text, height = Picture(asked.prometheus, asked.minutes, asked.one).html()
         page = Path(folder) / "board.html"
         page.write_text(text, encoding="utf-8")
         return shoot(page.as_uri(), asked.picture, WIDTH, height)
