@@ -11,7 +11,7 @@ import weakref
 from typing import Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Optional, Tuple
 
 from .signatures import Node, Shape, Signature, leaves
-from .site import NO_ATTRIBUTES, attributes_of
+from .site import NO_ATTRIBUTES, attributes_of, is_a_name
 
 _MOST_NODES = 256  # of one trace; what comes after them is not told apart
 _MOST_SHOWN = 80  # characters of a value
@@ -195,7 +195,7 @@ def _first(row: Tuple[str, Node]) -> str:
 def _step(key: Any) -> str:
     """`["x"]`, if the key looks like a name in a program; else what it is without what it says."""
     if type(key) is str:
-        return '["%s"]' % key if key.isidentifier() and len(key) <= 40 else "[…%04x]" % (hash(key) & 0xFFFF)
+        return '["%s"]' % key if is_a_name(key) else "[…%04x]" % (hash(key) & 0xFFFF)
     if type(key) is int and -1000 < key < 1000:
         return "[%d]" % key
     return "[%s]" % type(key).__name__

@@ -9,6 +9,7 @@ from typing import Any, Callable, Deque, Dict, Iterable, List, NamedTuple, Optio
 
 from . import census, source
 from .advice import advice
+from .holders import CALLERS_SECONDS, SECONDS, path_to
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import UNKNOWN, Finding, Site
 from .operations import Operation, Operations
@@ -407,11 +408,15 @@ class Inquiry:
         """One tensor that is made anew with more in it each time, and kept."""
         for row in self._rows:
             larger = _growing_output(row, self._outputs.get((row.site, row.name))) * self._span / self._window
-            if larger < 0.3 * grown or self._tensor is None or not census.is_kept(self._tensor, 0.3 * grown):
+            if larger < 0.3 * grown or self._tensor is None:
+                continue
+            largest = census.largest_kept(self._tensor, 0.3 * grown)
+            if not largest:
                 continue
             if self._is_doubted("growing"):  # a window that fills has met its end by the next time
                 return False
-            return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
+            way = self._way_to(largest)
+            return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8, way)
         return False
 
     def _judge_tensors(self, now: float, grown: float) -> bool:
@@ -434,7 +439,14 @@ class Inquiry:
             site = line_for(holder, self._near()) if holder is not None else None
             if holder is not None and site is not None and not is_framework(holder.module):
                 return self._found("live_tensors", site, holder.path, count, grown, now, 0.8, holder.path)
-        return False
+        way = self._way_to(tensors[-more:])  # in no collection: a chain of objects, each with the one before it
+        at, _ = self.heaviest
+        if not way or at is UNKNOWN:
+            return False
+        return self._found("live_tensors", at, way.rpartition(" → ")[0], count, grown, now, 0.7, way)
+
+    def _way_to(self, things: List[Any]) -> str:
+        return path_to(things, SECONDS if self._by_clock else CALLERS_SECONDS)
 
     def _judge_caches(self, now: float, grown: float) -> bool:
         """Elements are taken from an iterator, and some dataset remembers all of them."""
