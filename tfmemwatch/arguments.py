@@ -182,9 +182,9 @@ class Reader:
         if kind.__name__ == "partial" and kind.__module__ == "functools":
             name = getattr(thing.func, "__name__", type(thing.func).__name__)
             return Node("partial", "functools.partial of %s" % name, token=ref)
-        name = _fixed_name(thing, kind)
-        if name is not None:
-            return Node("value", kind.__name__, token=(kind.__name__, name), shown=name if self._shows else "")
+        fixed = _fixed_name(thing, kind)
+        if fixed is not None:
+            return Node("value", kind.__name__, token=(kind.__name__, fixed), shown=fixed if self._shows else "")
         attributes = attributes_of(thing)
         precision = _precision(attributes)
         like = _content(attributes) if _is_plain(kind) else None
