@@ -129,15 +129,20 @@ def shape_of(shape: Shape) -> str:
 
 
 def nearest(new: Signature, earlier: Iterable[Signature]) -> List[Difference]:
-    """In what a trace differs from that of the earlier ones which is most like it; the later one of two alike."""
+    """In what a trace differs from that of the earlier ones which is most like it; the first of two alike."""
     best: Optional[List[Difference]] = None
+    least = (0, 0)
     for old in earlier:
         found = differences(old, new)
-        if best is None or len(found) < len(best):
-            best = found
-            if len(best) == 1 and best[0].cause != "nothing":
+        weight = (len(found), sum(one.cause in _COARSE for one in found))
+        if best is None or weight < least:
+            best, least = found, weight
+            if least == (1, 0):
                 break
     return best if best is not None else []
+
+
+_COARSE = frozenset("type class none nothing unseen rank dtype".split())  # where another trace may well be nearer
 
 
 def differences(old: Signature, new: Signature) -> List[Difference]:

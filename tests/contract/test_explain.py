@@ -451,3 +451,21 @@ def test_a_value_that_is_allowed_is_shown_in_80_characters(tf):
     text, rate = [one.example for one in count.differences]
     assert rate == "rate: Python float 0.5 → Python float 0.25"
     assert "b" * 70 in text and "b" * 80 not in text
+
+
+@pytest.mark.parametrize("other", [Other, None], ids=["another class", "a tensor"])
+def test_a_trace_is_compared_with_one_of_its_own_kind(tf, reasons, failures, other):
+    """Two callers in turn, each with a new object: that it is new is the cause, not that the other's differs."""
+
+    @tf.function(autograph=False)
+    def target(x):
+        return tf.constant(1)
+
+    kept = []
+    for number in range(4):
+        for make in (Config, other or (lambda rate: tf.constant([0.0] * (rate + 1)))):
+            kept.append(make(number))
+            target(kept[-1])
+    counted = told(reasons)
+    assert (("x", "object", "Config"),) in counted
+    assert len(counted) == 3 == len({cause for reason in counted for _, cause, _ in reason}) + (other is not None)
