@@ -162,6 +162,52 @@ def test_what_a_library_keeps_inside_is_named_and_known_to_be_inside():
     assert holder.inner[:2] == ("buffer", "logging.handlers")
 
 
+def test_a_key_that_is_no_name_is_not_told():
+    """A token, an address, a name of a user: the dict that has it is named, and no more."""
+    module = types.ModuleType("program")
+    exec("sessions = {'jane@example.org': [[]], 'b': []}", module.__dict__)
+    assert census.holder_of(module.sessions["jane@example.org"]).path == "program.sessions[…]"
+
+
+def test_a_slot_is_named_like_any_attribute():
+    """An object without a `__dict__` has names for what it holds as well."""
+
+    class Rows:
+        __slots__ = ("rows",)
+
+    owner = Rows()
+    owner.rows = [[]]
+    assert named(census.holder_of(owner.rows)) == ("rows", "Rows.rows")
+
+
+def test_a_variable_of_what_waits_is_named():
+    """Of a generator, or of a coroutine in a task: no frame of theirs runs."""
+
+    def averaged():
+        history = [[]]
+        yield history
+
+    async def serve():
+        results = [[]]
+        box.append(results)
+        await Waits()
+
+    box, generator, coroutine = [], averaged(), serve()
+    found = census.holder_of(next(generator))
+    assert named(found) == ("history", "history of averaged()")
+    coroutine.send(None)
+    found = census.holder_of(box.pop())
+    assert named(found) == ("results", "results of serve()")
+    coroutine.close()
+
+
+class Waits:
+    """Something that a coroutine waits for."""
+
+    def __await__(self):
+        yield
+
+
 def test_a_closure_is_named():
     """The variable of the function around it."""
 
@@ -264,9 +310,31 @@ def test_what_the_watch_itself_holds_is_not_told():
 
 def test_the_size_of_an_item_is_that_of_its_data():
     """An array or a tensor weighs what its data weighs, not what its Python object does."""
-    arrays = [Holder(nbytes=40000) for _ in range(3)]
-    assert census.weight_of_item(arrays).bytes == pytest.approx(40000, rel=0.1)
+    array = type("ndarray", (), {"nbytes": 40000, "__module__": "numpy"})
+    assert census.weight_of_item([array() for _ in range(3)]).bytes == pytest.approx(40000, rel=0.1)
     assert census.weight_of_item([]).bytes == 0
+
+
+class Touchy:
+    """Whoever asks it for anything runs the program's code."""
+
+    asked = ()
+
+    def __getattribute__(self, name):
+        Touchy.asked += (name,)
+        raise RuntimeError(name)
+
+    @property
+    def nbytes(self):
+        raise RuntimeError("nbytes")
+
+
+def test_no_code_of_an_item_is_run():
+    """Not when it is weighed, nor when its name is looked for."""
+    rows = [Touchy() for _ in range(5)]
+    assert census.weight_of_item(rows).bytes < 1000
+    assert named(census.holder_of(rows)) == ("rows", "rows")
+    assert Touchy.asked == ()
 
 
 def test_a_tuple_under_construction_is_never_held():

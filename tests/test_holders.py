@@ -104,6 +104,28 @@ def test_a_local_of_a_running_function_in_another_thread():
     assert text == "batches of serve() in a thread (list, 2 items) → [1] → Thing"
 
 
+def test_an_attribute_of_a_local_stands_before_its_function():
+    """`here.history of main()` is what one would look for, not an attribute of a function."""
+    here = Trainer()
+    here.history.append(Thing())
+    told = "here.history of test_an_attribute_of_a_local_stands_before_its_function() (list, 1 item) → [0] → Thing"
+    assert held(here.history[0]) == told
+
+
+def test_a_variable_of_a_generator_that_waits():
+    """It is held by whoever holds the generator."""
+
+    def averaged():
+        history = [Thing()]
+        yield weakref.ref(history[0])
+
+    trainer.history = averaged()
+    thing = next(trainer.history)()
+    told = "test_holders.trainer.history (generator) → history (list, 1 item) → [0] → Thing"
+    assert held(thing) == told
+    trainer.history = []
+
+
 def test_what_nobody_holds_has_no_way_and_a_cycle_ends():
     """A structure that leads back to itself is searched once."""
     cycle.append(cycle)

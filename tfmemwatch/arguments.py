@@ -6,12 +6,13 @@ values of Python's own types; no object is kept alive.
 
 from __future__ import annotations
 
+import enum
 import types
 import weakref
 from typing import Any, Callable, Dict, Hashable, List, Mapping, NamedTuple, Optional, Tuple
 
-from .signatures import Node, Shape, Signature, leaves
-from .site import NO_ATTRIBUTES, attributes_of
+from .signatures import NAN, Node, Shape, Signature, leaves
+from .site import NO_ATTRIBUTES, attributes_of, is_a_name
 
 _MOST_NODES = 256  # of one trace; what comes after them is not told apart
 _MOST_SHOWN = 80  # characters of a value
@@ -64,25 +65,36 @@ class Reader:
         return Node("fields", kind.type_name, parts=self._types(kind.attributes.components, steps))
 
     def _attrs(self, kind: Any) -> Node:
-        return self._named(kind.named_attributes)
+        return self._named(kind.named_attributes)._replace(kind="custom")
 
     def _dict(self, kind: Any) -> Node:
         return self._mapping(kind.mapping, self.of_type)
 
     def _custom(self, kind: Any) -> Node:
-        return Node("fields", kind.value_type.__name__, parts=self._types(kind.components))
+        return Node("custom", kind.value_type.__name__, parts=self._types(kind.components))
 
     def _spec(self, spec: Any) -> Node:
         """A composite tensor's, an iterator's, or a type that the program has defined."""
         name = type(spec).__name__
         is_known = type(spec).__module__.split(".")[0] in ("tensorflow", "tensorflow_core")
         if not is_known:
+            if any(base.__name__ == "ExtensionTypeSpec" for base in type(spec).__mro__):
+                return Node("spec", type(spec).__qualname__, parts=self._fields(spec))
             return Node("spec", name)  # what it compares by is its own affair
         element = getattr(spec, "_element_spec", None)
         parts = (("", self._element(element)),) if element is not None else ()
         shape = getattr(spec, "_shape", None)
         dtype = getattr(getattr(spec, "_dtype", None), "name", "")
         return Node("spec", (dtype + " " if dtype else "") + name, dims(shape), hash(spec), parts=parts)
+
+    def _fields(self, spec: Any) -> Tuple[Tuple[str, Node], ...]:
+        """Those of an extension type that the program has defined: specs, and Python values."""
+        rows = [(name, value) for name, value in attributes_of(spec).items() if not name.startswith("_")]
+        return self._each([value for _, value in rows], self._field, ["." + name for name, _ in rows])
+
+    def _field(self, value: Any) -> Node:
+        is_spec = any(base.__name__ == "TypeSpec" for base in type(value).__mro__)
+        return self.of_type(value) if is_spec else self.of_value(value)
 
     def _element(self, element: Any) -> Node:
         """The structure of what a dataset gives: plain collections of specs."""
@@ -138,6 +150,8 @@ class Reader:
         names = {base.__name__ for base in kind.__mro__ if base.__module__.split(".")[0] in _LIBRARIES}
         if "ndarray" in names:
             return Node("tensor", str(value.dtype), tuple(value.shape))
+        if "generic" in names:
+            return Node("value", kind.__name__, token=(kind.__name__, value.tobytes()))
         if "BaseResourceVariable" in names or "Variable" in names:
             return Node("object", "variable", token=weakref.ref(value))
         if "Tensor" in names or "TensorSpec" in names:
@@ -147,9 +161,10 @@ class Reader:
         if "CompositeTensor" in names:
             return Node("spec", kind.__name__, dims(getattr(value, "shape", None)))
         try:
-            return self._object(value, weakref.ref(value))
+            token: Hashable = weakref.ref(value)
         except TypeError:
-            return Node("object", kind.__name__, token=id(value))
+            token = id(value)
+        return self._object(value, token)
 
     def _object(self, thing: Any, ref: Hashable) -> Node:
         """What is known by its identity."""
@@ -167,9 +182,13 @@ class Reader:
         if kind.__name__ == "partial" and kind.__module__ == "functools":
             name = getattr(thing.func, "__name__", type(thing.func).__name__)
             return Node("partial", "functools.partial of %s" % name, token=ref)
+        fixed = _fixed_name(thing, kind)
+        if fixed is not None:
+            return Node("value", kind.__name__, token=(kind.__name__, fixed), shown=fixed if self._shows else "")
         attributes = attributes_of(thing)
         precision = _precision(attributes)
-        return Node("object", kind.__name__, token=ref, like=_content(attributes), precision=precision)
+        like = _content(attributes) if _is_plain(kind) else None
+        return Node("object", kind.__name__, token=ref, like=like, precision=precision)
 
 
 _LIBRARIES = frozenset(("tensorflow", "tensorflow_core", "numpy", "keras", "tf_keras"))
@@ -195,7 +214,7 @@ def _first(row: Tuple[str, Node]) -> str:
 def _step(key: Any) -> str:
     """`["x"]`, if the key looks like a name in a program; else what it is without what it says."""
     if type(key) is str:
-        return '["%s"]' % key if key.isidentifier() and len(key) <= 40 else "[…%04x]" % (hash(key) & 0xFFFF)
+        return '["%s"]' % key if is_a_name(key) else "[…%04x]" % (hash(key) & 0xFFFF)
     if type(key) is int and -1000 < key < 1000:
         return "[%d]" % key
     return "[%s]" % type(key).__name__
@@ -215,6 +234,8 @@ def dims(shape: Any) -> Shape:
 
 def _token(value: Any) -> Hashable:
     kind = type(value)
+    if kind is float and value != value:
+        return NAN
     return (kind.__name__, hash(value)) if kind in _HASHED else (kind.__name__, id(value))
 
 
@@ -230,6 +251,32 @@ def _precision(attributes: Dict[str, Any]) -> str:
     """What a layer of Keras computes in: `mixed_float16`."""
     name = attributes_of(attributes.get("_dtype_policy")).get("_name")
     return name if type(name) is str and len(name) <= _MOST_SHOWN else ""
+
+
+class _Plain:
+    """An object that keeps all it has in its attributes."""
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether objects of a class are like that: no slots, and no number, text or native object inside."""
+    return (
+        kind.__basicsize__ <= _Plain.__basicsize__
+        and not kind.__itemsize__
+        and not any(base.__dict__.get("__slots__") for base in kind.__mro__)
+    )
+
+
+def _fixed_name(thing: Any, kind: type) -> Optional[str]:
+    """Of what is never made anew, but chosen: a member of an enum, a dtype, a class, a module."""
+    if issubclass(kind, enum.Enum):
+        name = attributes_of(thing).get("_name_")
+    elif kind.__module__.split(".")[0] in _LIBRARIES and kind.__name__.endswith("DType"):
+        name = thing.name
+    elif issubclass(kind, type) or kind is types.ModuleType:
+        name = "%s at %d" % (attributes_of(thing).get("__name__", kind.__name__), id(thing))
+    else:
+        return None
+    return name if type(name) is str else None
 
 
 def _content(attributes: Dict[str, Any]) -> Hashable:

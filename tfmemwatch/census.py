@@ -12,7 +12,8 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 from weakref import ReferenceType as WeakReference
 
-from .site import PROJECT, attributes_of, classify, is_users
+from . import frames
+from .site import attribute_of, attributes_of, is_a_name, is_project, is_users
 
 _LEAST_LENGTH = 3
 _MOST_REFERRERS = 200
@@ -276,13 +277,12 @@ def reach(thing: Any, holder: Any = None) -> Dict[int, Tuple[int, Any]]:
     waiting = deque([thing])
     while waiting and len(found) < _MOST_REACHED:
         at = waiting.popleft()
-        if is_tensor(at) or isinstance(at, _PASSED_OVER):
+        if is_tensor(at) or issubclass(type(at), _PASSED_OVER):
             continue
         steps = found[id(at)][0] + 1
-        # A frame leads to those that called it, which run; its variables are what it keeps.
-        parts = list(at.f_locals.values()) if isinstance(at, FrameType) else gc.get_referents(at)
+        parts = _kept_by(at) if type(at) is FrameType else gc.get_referents(at)
         for part in parts:
-            if id(part) in found or part is holder or isinstance(part, _PASSED_OVER):
+            if id(part) in found or part is holder or issubclass(type(part), _PASSED_OVER):
                 continue
             if type(part) is dict and "__builtins__" in part:
                 continue
@@ -291,29 +291,35 @@ def reach(thing: Any, holder: Any = None) -> Dict[int, Tuple[int, Any]]:
     return found
 
 
+def _kept_by(frame: FrameType) -> List[Any]:
+    """The variables of a function that has ended; its frame leads to those that called it, too, which run."""
+    others = (frame.f_back, frame.f_globals, frame.f_builtins)
+    return [one for one in gc.get_referents(frame) if not any(one is other for other in others)]
+
+
 def is_tensor(thing: Any) -> bool:
     """Whether it is an eager tensor."""
     return type(thing).__name__ == "EagerTensor"
 
 
-def is_kept(tensor: type, least: float) -> bool:
-    """Whether the largest tensor is at least so large, and held by more than the line that runs."""
+def largest_kept(tensor: type, least: float) -> List[Any]:
+    """The largest tensor, where it is at least so large, and held by more than the line that runs; else nothing."""
     tensors = everything({tensor})
     if not tensors:
-        return False
+        return []
     largest = max(tensors, key=_size)
-    return _size(largest) >= least and any(one is not tensors for one in referrers(largest))
+    is_kept = _size(largest) >= least and any(one is not tensors for one in referrers(largest))
+    return [largest] if is_kept else []
 
 
 def _size(thing: Any) -> float:
-    count = getattr(thing, "_num_elements", None)
+    kind = type(thing)  # asked instead of the thing, whose attributes may be code of the program's
     try:
-        if count is not None:
-            return float(count() * max(1, thing.dtype.size))
-        nbytes = getattr(thing, "nbytes", None)
-        if isinstance(nbytes, int):
-            return float(nbytes)
-        if hasattr(thing, "SerializeToString"):  # a protocol buffer: what it holds is not Python's
+        if hasattr(kind, "_num_elements"):
+            return float(thing._num_elements() * max(1, thing.dtype.size))
+        if hasattr(kind, "nbytes") and not is_users(kind.__module__, True):
+            return float(thing.nbytes)
+        if hasattr(kind, "SerializeToString"):  # a protocol buffer: what it holds is not Python's
             return float(max(64, 2 * thing.ByteSize()))
         return float(sys.getsizeof(thing, 64))
     except Exception:
@@ -363,9 +369,10 @@ def collection_of(thing: Any, above: Above, ours: Any, depth: int = 0) -> Any:
     for referrer in above.of(thing):
         if referrer is ours or _is_own(referrer):
             continue
-        if type(referrer) in _KINDS and not _is_namespace(referrer, above) and len(referrer) >= _LEAST_LENGTH:
+        is_collection = issubclass(type(referrer), _KINDS) and type(referrer).__len__ in _LENGTHS
+        if is_collection and not _is_namespace(referrer, above) and len(referrer) >= _LEAST_LENGTH:
             return referrer
-        if type(referrer) in _KINDS or not isinstance(referrer, _PASSED_OVER):
+        if is_collection or not issubclass(type(referrer), _PASSED_OVER):
             objects.append(referrer)
     for owner in tuple(objects) if depth < 3 else ():
         found = collection_of(owner, above, objects, depth + 1)
@@ -423,24 +430,24 @@ def _in_collection(container: Any, above: Above, depth: int) -> Optional[Holder]
 
 
 def _in_frames(container: Any) -> Optional[Holder]:
-    for at in frames():
-        for name, value in list(at.f_locals.items()):
+    for one in frames.running():
+        for name, value in one.variables:
             if value is container:
-                return Holder((name,), name, at.f_globals.get("__name__", ""), None, None)
+                return Holder((name,), name, one.module, None, None)
+    return _in_suspended(container)
+
+
+def _in_suspended(container: Any) -> Optional[Holder]:
+    """A variable of a generator or a coroutine of the user's that waits for its next step."""
+    for one in everything(set(frames.SUSPENDED)):
+        frame = frames.frame_of(one)
+        if frame is None or not is_project(frame.f_code.co_filename):
+            continue
+        for name, value in frames.variables(frame):
+            if value is container:
+                path = "%s of %s()" % (name, frame.f_code.co_name)
+                return Holder((name,), path, str(frame.f_globals.get("__name__", "")), None, None)
     return None
-
-
-def frames() -> List[FrameType]:
-    """The functions of the user's that run now, in all threads: since Python 3.11 the collector knows none of them."""
-    found: List[FrameType] = []
-    running = list(sys._current_frames().values())
-    while running:  # it must end empty: this very frame is in it, and would keep itself alive
-        at: Optional[FrameType] = running.pop()
-        while at is not None:
-            if at.f_code.co_name != "<module>" and classify(at.f_code.co_filename) == PROJECT:
-                found.append(at)
-            at = at.f_back
-    return found
 
 
 def _named_by(
@@ -458,11 +465,11 @@ def _named_by(
     if kind.__name__ == "cell":
         return _in_closure(referrer, bound)
     if kind not in (list, tuple, type):
-        attributes = attributes_of(referrer)
-        for name, value in list(attributes.items()):
-            if value is container:
-                return _attribute(referrer, name, bound, above, depth)
-        if not attributes and kind.__module__.endswith("tf_should_use"):  # a wrapper that hides what it holds
+        name = attribute_of(referrer, container)
+        if name is not None:
+            return _attribute(referrer, name, bound, above, depth)
+        is_wrapper = kind.__module__.endswith("tf_should_use")  # of TensorFlow's: it hides what it holds
+        if is_wrapper and not attributes_of(referrer):
             return _attribute(referrer, "…", bound, above, depth)
     return None
 
@@ -528,17 +535,22 @@ def _in_dict(
         if _is_dict_of(referrer, owner):
             if _is_own(referrer):
                 return None
-            if isinstance(referrer, type):
+            if issubclass(type(referrer), type):
                 path = "%s.%s" % (referrer.__name__, key)
                 return Holder((str(key),), path, referrer.__module__, bound, None, (referrer.__name__,))
             return _attribute(referrer, str(key), bound, above, depth)
     if depth < 2:
         outer = holder_of(owner, above, depth + 1)
         if outer is not None:
-            names = (key, *outer.names) if isinstance(key, str) else outer.names
-            return outer._replace(names=names, path="%s[%r]" % (outer.path, _short(key)), bound=bound)
-    return Holder((str(key),), str(_short(key)), "", bound, None) if isinstance(key, str) else None
+            names = (key, *outer.names) if type(key) is str else outer.names
+            return outer._replace(names=names, path=outer.path + _short(key), bound=bound)
+    if type(key) is not str:
+        return None
+    return Holder((key,), key if is_a_name(key) else "a dict", "", bound, None)
 
 
-def _short(key: Any) -> Any:
-    return key[:40] if isinstance(key, str) else type(key).__name__
+def _short(key: Any) -> str:
+    """`['loss']`, if the key looks like a name in a program; else what it is without what it says."""
+    if type(key) is str:
+        return "['%s']" % key if is_a_name(key) else "[…]"
+    return "[%s]" % type(key).__name__

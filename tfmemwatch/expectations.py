@@ -8,12 +8,11 @@ import time
 import weakref
 from typing import Any, Callable, List
 
-from .holders import path_to
+from .holders import CALLERS_SECONDS, SECONDS, path_to
 from .model import LEAK, Finding, Site
 
 _MOST = 200  # expectations that are open
 _PATIENCE = 2  # looks that a thing is given to die in
-_SECONDS = 0.2
 
 
 class Expectation:
@@ -34,7 +33,7 @@ class Expectation:
         """Whether it has gone."""
         return self._ref() is None
 
-    def why(self, seconds: float = 0.04) -> str:
+    def why(self, seconds: float = CALLERS_SECONDS) -> str:
         """Who holds it; nothing where it has gone, or no way to it is found in this time."""
         thing = self._ref()
         return path_to([thing], seconds) if thing is not None else ""
@@ -63,7 +62,7 @@ class Expectations:
             del self._open[:-_MOST]
         return one
 
-    def look(self, gone: Callable[[Expectation], None], seconds: float = _SECONDS) -> List[Finding]:
+    def look(self, gone: Callable[[Expectation], None], seconds: float = SECONDS) -> List[Finding]:
         """Tell of those that have died; what comes back are those that have not, in good time."""
         with self._lock:
             waiting = list(self._open)

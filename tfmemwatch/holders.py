@@ -12,9 +12,12 @@ from itertools import chain
 from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
+from . import frames
 from .model import count_of
-from .site import PROJECT, attributes_of, classify, is_framework, is_users
+from .site import attribute_of, attributes_of, is_a_name, is_framework, is_users
 
+SECONDS = 0.2  # for a search, in the background
+CALLERS_SECONDS = 0.04  # and in a thread of the program's
 _MOST_SEEN = 60000  # things of one search
 _MOST_CHILDREN = 400  # of one collection that are looked into; all are compared with what is looked for
 _COMPARED_A_SECOND = 10000000
@@ -111,6 +114,8 @@ def _referents(thing: Any) -> List[Any]:
         closure = thing.__closure__
         found = [one for one in gc.get_referents(thing) if one is not thing.__globals__ and one is not closure]
         return [*(closure or ()), *found]
+    if type(thing) in frames.SUSPENDED:
+        return [value for _, value in frames.variables_of(thing)]
     return gc.get_referents(thing)
 
 
@@ -146,16 +151,11 @@ def _globals(modules: List[_Module]) -> Iterator[_Root]:
 
 
 def _locals() -> Iterator[_Root]:
-    own = threading.get_ident()
-    for ident, frame in list(sys._current_frames().items()):
-        at: Optional[FrameType] = frame
-        while at is not None:
-            code = at.f_code
-            if code.co_name != "<module>" and classify(code.co_filename) == PROJECT:
-                for name, value in list(at.f_locals.items()):
-                    thread = "" if ident == own or ident == threading.main_thread().ident else " in a thread"
-                    yield "%s%s%s()%s" % (name, _LOCAL, code.co_name, thread), value
-            at = at.f_back
+    near = (threading.get_ident(), threading.main_thread().ident)
+    for one in frames.running():
+        place = "%s%s()%s" % (_LOCAL, one.function, "" if one.thread in near else " in a thread")
+        for name, value in one.variables:
+            yield name + place, value
 
 
 # -- what is found, in words
@@ -176,7 +176,8 @@ def path_to(
 
 
 def _told(way: List[Any]) -> str:
-    (name, _), things = way[0], way[1:]
+    (root, _), things = way[0], way[1:]
+    name, of, function = root.partition(_LOCAL)
     parts = [(name, _size(things[0]))]
     owner, index = things[0], 1
     while index < len(things):
@@ -191,6 +192,7 @@ def _told(way: List[Any]) -> str:
         owner = thing
         index += 1
     kind = type(things[-1]).__name__
+    parts[0] = (parts[0][0] + of + function, parts[0][1])
     words = [label + (" (%s)" % size if size and size != kind else "") for label, size in parts]
     return " → ".join([*words, kind])
 
@@ -213,7 +215,7 @@ def _size(thing: Any) -> str:
     if base is not None:
         length = base.__len__(thing)
         return "%s, %s item%s" % (kind.__name__, count_of(length), "" if length == 1 else "s")
-    is_named = kind in _NAMED or kind.__name__ == "cell" or isinstance(thing, type)
+    is_named = kind in _NAMED or kind.__name__ == "cell" or issubclass(kind, type)
     return "" if is_named else kind.__name__
 
 
@@ -223,7 +225,7 @@ _NAMED = frozenset((FunctionType, MethodType))
 
 def _is_inner(owner: Any, thing: Any) -> bool:
     """Whether a dict is where an object keeps its attributes."""
-    if isinstance(owner, type):
+    if issubclass(type(owner), type):
         return True
     return attributes_of(owner) is thing
 
@@ -254,14 +256,19 @@ def _step(owner: Any, thing: Any) -> Optional[str]:
         return ""
     if kind.__name__ == "_lru_cache_wrapper":
         return "its cache"
-    return _attribute(owner, thing)
+    if kind in frames.SUSPENDED:
+        return next((name for name, value in frames.variables_of(owner) if value is thing), None)
+    if thing is attributes_of(owner):
+        return None
+    name = attribute_of(owner, thing)
+    return None if name is None else ".%s" % name
 
 
 def _step_in_dict(owner: Dict[Any, Any], thing: Any) -> Optional[str]:
     for key, value in list(dict.items(owner)):
         if value is thing:
             if type(key) is str:
-                return '["%s"]' % key if key.isidentifier() and len(key) <= 40 else "[…]"
+                return '["%s"]' % key if is_a_name(key) else "[…]"
             return "[%d]" % key if type(key) is int else "[%s]" % type(key).__name__
         if key is thing:
             return "a key"
@@ -273,19 +280,3 @@ def _step_in_function(owner: Any, thing: Any) -> Optional[str]:
         if cell is thing:
             return "closure `%s`" % name
     return "its defaults" if thing is owner.__defaults__ or thing is owner.__kwdefaults__ else None
-
-
-def _attribute(owner: Any, thing: Any) -> Optional[str]:
-    attributes = attributes_of(owner)
-    if thing is attributes:
-        return None
-    for name, value in list(attributes.items()):
-        if value is thing:
-            return ".%s" % name
-    for base in type(owner).__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        for slot in (slots,) if type(slots) is str else tuple(slots):
-            member: Any = base.__dict__.get(slot)
-            if type(member).__name__ == "member_descriptor" and member.__get__(owner, type(owner)) is thing:
-                return ".%s" % slot
-    return None

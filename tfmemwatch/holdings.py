@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import collections
-import ctypes
 import gc
 import operator
 import sys
 import time
 from abc import ABCMeta
 from itertools import chain, compress, repeat, tee
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, Dict, Iterator, List, NamedTuple, Set, Tuple
 
 from . import tfapi
-from .census import everything, finished, frames
+from .census import everything, finished
+from .frames import running
 
 SMALL_BYTES = 512  # up to which an object of Python lives in its own arenas; what is larger comes from malloc
 _LEAST_SHARED_BYTES = 4096  # tensors from which on it is asked whether an array or another tensor has the same memory
@@ -62,8 +62,10 @@ def _python(arrays: Set[type]) -> Tuple[int, Dict[int, Any]]:
     """
     sizes: Dict[int, int] = {}
     found: Dict[int, Any] = {}
+    variables = _locals()  # first: it empties copies of variables, where nobody has them in hand
     things = finished()
-    things.append(_locals())
+    things.append(variables)
+    del variables
     wanted = _TEXTS | _PLAIN | {CodeType} | arrays
     while things:
         part = things[-_PART:]
@@ -80,30 +82,8 @@ def _python(arrays: Set[type]) -> Tuple[int, Dict[int, Any]]:
 
 
 def _locals() -> List[Any]:
-    """What the local variables of running functions hold, where it can be told without a trace.
-
-    Up to Python 3.12 `f_locals` leaves a copy in the frame, which keeps alive what it names until the function ends.
-    Up to 3.10 the collector knows; from 3.12 on a function of C tells; on 3.11 they are not seen.
-    """
-    found: List[Any] = []
-    get = getattr(getattr(ctypes, "pythonapi", None), "PyFrame_GetVar", None)
-    for frame in frames():
-        if get is None:
-            found += [one for one in gc.get_referents(frame) if type(one) is not FrameType]
-            continue
-        get.restype, get.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.py_object]
-        code = frame.f_code
-        for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
-            found += _value(get, frame, name)
-    return found
-
-
-def _value(get: Any, frame: FrameType, name: str) -> Tuple[Any, ...]:
-    """Apart, so that the traceback of an error does not hold on to what was found before."""
-    try:
-        return (get(frame, name),)
-    except NameError:  # it has no value yet, or no longer
-        return ()
+    """What the local variables of running functions hold."""
+    return [value for one in running() for _, value in one.variables]
 
 
 _PART = 10000  # things that are asked at once: some milliseconds

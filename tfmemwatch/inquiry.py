@@ -10,6 +10,7 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Set, 
 
 from . import census, source
 from .advice import advice
+from .holders import CALLERS_SECONDS, SECONDS, path_to
 from .keeper import line_for, may_be_bounded, unbounded
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import FILLING, LEAK, UNKNOWN, Finding, Site, count_of, size_of
@@ -420,11 +421,12 @@ class Inquiry:
     def _judge_growing(self, now: float, grown: float) -> bool:
         """One tensor that is made anew with more in it each time, and kept."""
         row = self._growing(grown, 0.3)
-        if row is None or self._tensor is None or not census.is_kept(self._tensor, 0.3 * grown):
+        largest = census.largest_kept(self._tensor, 0.3 * grown) if row is not None and self._tensor is not None else []
+        if row is None or not largest:
             return False
         if self._is_doubted("growing"):  # a window that fills has met its end by the next time
             return False
-        return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8)
+        return self._found("growing_tensor", row.site, row.name, row.calls, grown, now, 0.8, self._way_to(largest))
 
     def _growing(self, grown: float, share: float) -> Optional[Operation]:
         """An operation whose result has grown by this share of what is kept, or more."""
@@ -473,7 +475,14 @@ class Inquiry:
             site = line_for(holder, self._near()) if holder is not None else None
             if holder is not None and site is not None and not is_framework(holder.module):
                 return self._found("live_tensors", site, holder.path, count, grown, now, 0.8, holder.path)
-        return False
+        way = self._way_to(tensors[-more:])  # in no collection: a chain of objects, each with the one before it
+        at, _ = self.heaviest
+        if not way or at is UNKNOWN:
+            return False
+        return self._found("live_tensors", at, way.rpartition(" → ")[0], count, grown, now, 0.7, way)
+
+    def _way_to(self, things: List[Any]) -> str:
+        return path_to(things, SECONDS if self._by_clock else CALLERS_SECONDS)
 
     def _judge_caches(self, now: float, grown: float) -> bool:
         """Elements are taken from an iterator, and some dataset remembers all of them."""

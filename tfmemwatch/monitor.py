@@ -21,7 +21,7 @@ from .expectations import Expectation, Expectations
 from .forecast import Outlook
 from .frozen import Frozen
 from .growth import COUNT_EVENTS
-from .holders import path_to
+from .holders import CALLERS_SECONDS, SECONDS, path_to
 from .horizon import Horizon
 from .inquiry import Pace
 from .ledger import Ledger
@@ -45,7 +45,7 @@ _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 
 
 _IMPORT_SECONDS = 1.0
-_TRIES = 3  # for the way to what is held
+_TRIES = 6  # for the way to what is held: the search is short, and the machine may be busy
 _MOST_HOLDERS = 200
 _MOST_FROZEN = 12
 _HELD = {
@@ -511,7 +511,7 @@ class Watch:
             living = self.ledger.living(kinds, finding.site)
             if not living and finding.kind == "tape":
                 living = tapes.from_before()[:1]
-            holder = path_to(living, 0.2 if is_own else 0.04)
+            holder = path_to(living, SECONDS if is_own else CALLERS_SECONDS)
             self._holders[finding.story] = holder, tries + 1
         return finding._replace(holder=holder)
 

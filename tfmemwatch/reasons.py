@@ -12,7 +12,8 @@ from .ledger import Place, site_of
 from .model import Site
 from .rewrites import LAMBDA, Rewrite, Target, rewrite
 from .signatures import Difference, Signature, key_of, nearest
-from .source import computed_with
+from .site import SKIP, class_of
+from .source import computed_with, kept_plain
 from .tfapi import Traced
 
 _MOST_EARLIER = 16  # traces of a function with which a new one is compared, besides its first
@@ -242,11 +243,14 @@ def instead(account: Account) -> Optional[Rewrite]:
     function, seen = account.history.function, list(account.history.asked.values())
     if not function.name.isidentifier() and function.name != LAMBDA:
         return None
+    if class_of(function.line[0]) == SKIP:
+        return None  # a function of Keras's is not theirs to write
     if account.tried != len(seen):  # as long as nothing new was asked for, the answer is the same
         account.tried = len(seen)
         target = Target(
             function.name, function.parameters, function.relax, function.is_method, function.options,
-            computed_with(*function.line),
+            computed_with(*function.line), kept_plain(*function.line, "autograph=False" not in function.options),
+            function.declared, function.rest,
         )  # fmt: skip
         account.better = rewrite(target, seen, len(seen))
     return account.better

@@ -32,6 +32,9 @@ class Target(NamedTuple):
     method: bool = False
     options: Tuple[str, ...] = ()  # that its decorator has, and keeps
     computed: FrozenSet[str] = frozenset()  # parameters with which is computed, not counted or indexed
+    plain: FrozenSet[str] = frozenset()  # and those that must stay Python values
+    declared: str = ""  # all parameters, as its `def` has them
+    rest: str = ""  # of these the one with a star
 
 
 class Rewrite(NamedTuple):
@@ -61,8 +64,10 @@ def rewrite(target: Target, seen: Sequence[Signature], before: int) -> Optional[
     floats = _float_dtype(seen)
     plans = {}
     for name in names:
+        nodes = tuple(call.get(name) for call in calls)
         word = "int" if name not in target.computed else "float"
-        plans[name] = _plan(name, tuple(call.get(name) for call in calls), floats, word)
+        is_fixed = name in target.plain or _is_of_rest(target, name)
+        plans[name] = _unchanged(name, nodes, floats) if is_fixed else _plan(name, nodes, floats, word)
     after = [
         one._replace(arguments=tuple((name, node) for name, node in _row(names, plans, index)))
         for index, one in enumerate(seen)
@@ -118,18 +123,28 @@ def _row(names: Sequence[str], plans: Dict[str, _Plan], index: int) -> List[Tupl
     return rows
 
 
+def _is_of_rest(target: Target, name: str) -> bool:
+    """Whether it is one of what a `*rest` has taken: `rest_0`, or `args_0` where TensorFlow has no types."""
+    stem, _, number = name.rpartition("_")
+    return bool(target.rest) and number.isdigit() and stem in (target.rest, "args") and name not in target.parameters
+
+
 def _decorated(target: Target, option: str) -> str:
     if target.name == LAMBDA:
         return "function = tf.function(function, %s)" % ", ".join([option, *target.options])
-    parameters = ", ".join([*(["self"] if target.method else []), *target.parameters])
+    parameters = target.declared or ", ".join([*(["self"] if target.method else []), *target.parameters])
     return "@tf.function(%s)\ndef %s(%s): ..." % (", ".join([option, *target.options]), target.name, parameters)
 
 
 def _called(target: Target, plans: Dict[str, _Plan], names: Sequence[str], before: int, after: int) -> str:
     arguments = []
     for name in names:
-        positional = name in target.parameters
-        arguments.append(plans[name].code if positional else "%s=%s" % (name, plans[name].code))
+        if _is_of_rest(target, name):
+            arguments.append("*" + target.rest)
+        else:
+            positional = name in target.parameters
+            arguments.append(plans[name].code if positional else "%s=%s" % (name, plans[name].code))
+    arguments = list(dict.fromkeys(arguments))
     name = "function" if target.name == LAMBDA else target.name
     call = "%s%s(%s)" % ("self." if target.method else "", name, ", ".join(arguments))
     return "%s  # %d traces become %d" % (call, before, after)
@@ -203,6 +218,12 @@ def _plan(code: str, nodes: Tuple[Optional[Node], ...], floats: str, number: str
     if len(kinds) == 1 and kinds <= {"list", "tuple", "dict", "fields"}:
         return _collections(code, there, floats, number)
     return unchanged
+
+
+def _unchanged(code: str, nodes: Tuple[Optional[Node], ...], floats: str) -> _Plan:
+    """As it is; where all are tensors alike in dtype, with their spec."""
+    plan = _plan(code, nodes, floats, "int")
+    return plan if plan.code == code and not plan.notes else _Plan(code, nodes)
 
 
 def _each(node: Node, times: int) -> Tuple[Node, ...]:

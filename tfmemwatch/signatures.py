@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, Callable, Dict, Hashable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
+NAN = ("float", "NaN")  # which is not equal to itself, nor has always the same hash
 Shape = Optional[Tuple[Optional[int], ...]]  # None where not even the rank is known
 
 
@@ -14,7 +15,7 @@ class Node(NamedTuple):
     Never compared as a whole: a weak reference that is compared compares what it refers to.
     """
 
-    kind: str  # tensor, value, object, function, method, partial, list, tuple, dict, fields, spec
+    kind: str  # tensor, value, object, function, method, partial, list, tuple, dict, fields, custom, spec
     what: str = ""  # the dtype of a tensor, the type of a value, the class of an object
     shape: Shape = None
     token: Hashable = None  # of a value its type and hash; of an object a weak reference, or its id
@@ -39,7 +40,7 @@ class Node(NamedTuple):
         return "a %s%s%s" % (self.what, precision, " that is gone" if gone else "")
 
 
-_COLLECTIONS = frozenset("list tuple dict fields".split())
+_COLLECTIONS = frozenset("list tuple dict fields custom".split())
 _OBJECTS = frozenset("object function method partial".split())
 
 
@@ -87,6 +88,7 @@ CAUSES: Dict[str, str] = {
     "dtype": "another dtype",
     "value": "a new Python %s",
     "switch": "the other bool",
+    "nan": "a NaN, which this TensorFlow does not take for the same",
     "type": "another type: %s",
     "none": "None in one call and not in the other",
     "object": "a new %s object",
@@ -127,15 +129,20 @@ def shape_of(shape: Shape) -> str:
 
 
 def nearest(new: Signature, earlier: Iterable[Signature]) -> List[Difference]:
-    """In what a trace differs from that of the earlier ones which is most like it; the later one of two alike."""
+    """In what a trace differs from that of the earlier ones which is most like it; the first of two alike."""
     best: Optional[List[Difference]] = None
+    least = (0, 0)
     for old in earlier:
         found = differences(old, new)
-        if best is None or len(found) < len(best):
-            best = found
-            if len(best) == 1 and best[0].cause != "nothing":
+        weight = (len(found), sum(one.cause in _COARSE for one in found))
+        if best is None or weight < least:
+            best, least = found, weight
+            if least == (1, 0):
                 break
     return best if best is not None else []
+
+
+_COARSE = frozenset("type class none nothing unseen rank dtype".split())  # where another trace may well be nearer
 
 
 def differences(old: Signature, new: Signature) -> List[Difference]:
@@ -239,6 +246,8 @@ def _compare_values(path: str, old: Node, new: Node, found: List[Difference], un
         found.append(told._replace(cause="none" if is_none else "type", what=word))
     elif old.token != new.token:
         found.append(told._replace(cause="switch" if new.what == "bool" else "value", what=new.what))
+    elif new.token == NAN:
+        unseen.append(told._replace(cause="nan"))
 
 
 def _is_same(old: Node, new: Node) -> bool:

@@ -226,6 +226,25 @@ def attributes_of(thing: Any) -> Dict[str, Any]:
     return attributes if type(attributes) is dict else NO_ATTRIBUTES
 
 
+def is_a_name(key: str) -> bool:
+    """Whether a key of a dict looks like a name in a program, and may be told; others may be anything."""
+    return key.isidentifier() and len(key) <= 40
+
+
+def attribute_of(owner: Any, value: Any) -> Optional[str]:
+    """Under what name an object has something; slots are attributes too."""
+    for name, one in list(attributes_of(owner).items()):
+        if one is value:
+            return name
+    for base in type(owner).__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        for slot in (slots,) if type(slots) is str else tuple(slots):
+            member: Any = base.__dict__.get(slot)
+            if type(member).__name__ == "member_descriptor" and member.__get__(owner, type(owner)) is value:
+                return str(slot)
+    return None
+
+
 def is_users(module: Any, if_unknown: bool = False) -> bool:
     """Whether a module is the user's own, by its name."""
     if module == "__main__":

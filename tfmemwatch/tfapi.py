@@ -6,6 +6,8 @@ Each thing is named once, with every place it has lived; the first that exists w
 from __future__ import annotations
 
 import functools
+import inspect
+import itertools
 import re
 import sys
 import weakref
@@ -244,18 +246,21 @@ class Traced(NamedTuple):
     relax: str  # the option that leaves shapes open, as this TensorFlow calls it
     target: Any = None  # a weak reference to the Python function
     instance: Any = None  # and one to the object that it is a method of
+    declared: str = ""  # all its parameters, as a `def` has them
+    rest: str = ""  # of these the one with a star
 
 
 def traced(function: Any) -> Traced:
     """What is known of a tf.function without calling it."""
     target = getattr(function, "_python_function", None)
-    is_method, instance = False, None
+    is_method, instance, bound = False, None, None
     for _ in range(8):
         if isinstance(target, MethodType):
             is_method = True
             instance = getattr(target.__self__, "weakrefself_target__", instance)
         inner = getattr(target, "__wrapped__", None) or getattr(target, "__func__", None)
-        inner = target.func if isinstance(target, functools.partial) else inner
+        if isinstance(target, functools.partial):
+            inner, bound = target.func, (len(target.args), frozenset(target.keywords))
         if inner is None:
             break
         target = inner
@@ -271,11 +276,31 @@ def traced(function: Any) -> Traced:
         options += ("autograph=False",) if converted is False else ()
     kind: Any = type(function)
     relax = _relaxing(kind)
+    given = tuple(names[1:] if is_method else names)
+    if bound is not None:  # what comes after one that is given by name must be given by name too
+        given = tuple(itertools.takewhile(lambda name: name not in bound[1], given[bound[0] :]))
+    declared, rest = _declared(target, code)
     return Traced(
-        code.co_name, tuple(names[1:] if is_method else names), is_method,
+        code.co_name if bound is None else "<lambda>", given, is_method and bound is None,
         (code.co_filename, code.co_firstlineno), options, relax,
-        weakref.ref(target), instance,
+        weakref.ref(target), instance, declared, rest,
     )  # fmt: skip
+
+
+def _declared(function: Any, code: Any) -> Tuple[str, str]:
+    """`self, x, rate=…, *rest, training=…, **named`, and `rest`; what the defaults are is the program's affair."""
+    count, more = code.co_argcount, code.co_kwonlyargcount
+    names = list(code.co_varnames[: count + more])
+    optional = {*names[count - len(getattr(function, "__defaults__", None) or ()) : count]}
+    optional.update(getattr(function, "__kwdefaults__", None) or ())
+    said = [name + "=…" if name in optional else name for name in names]
+    stars = list(code.co_varnames[count + more : count + more + 2])
+    rest = stars.pop(0) if code.co_flags & inspect.CO_VARARGS else ""
+    if rest or more:
+        said.insert(count, "*" + rest)
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        said += ["**" + name for name in stars[:1]]
+    return ", ".join(said), rest
 
 
 @functools.lru_cache(maxsize=16)

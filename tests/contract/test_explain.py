@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import enum
 import functools
 
 import numpy as np
@@ -27,6 +28,20 @@ class Other(Config):
 
 class Slotted:
     __slots__ = ("rate",)
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Mode(enum.IntEnum):
+    TRAIN = 1
+    SERVE = 2
+
+
+class Rate(float):
+    """A number that has attributes, none of which is the number."""
 
 
 def make_function():
@@ -90,6 +105,16 @@ ROWS = [
         ("x", "method", "method Config.loss")),
     Row("partial", lambda tf: call(functools.partial(min, 1)), lambda tf: call(functools.partial(min, 1)),
         ("x", "partial", "functools.partial of min")),
+    Row("member of an enum", lambda tf: call(Color.RED), lambda tf: call(Color.BLUE), ("x", "value", "Color")),
+    Row("member that is a number", lambda tf: call(Mode.TRAIN), lambda tf: call(Mode.SERVE), ("x", "value", "Mode")),
+    Row("class", lambda tf: call(int), lambda tf: call(float), ("x", "value", "type")),
+    Row("DType", lambda tf: call(tf.float32), lambda tf: call(tf.int32), ("x", "value", "DType")),
+    Row("number of a class of its own", lambda tf: call(Rate(1)), lambda tf: call(Rate(2)), ("x", "object", "Rate"),
+        keep=True),
+    Row("NumPy number, then Python's", lambda tf: call(np.float32(1)), lambda tf: call(2.0),
+        ("x", "type", "a Python float, before a tensor"),
+        old=(("x", "type", "a Python float, before a Python float32"),)),
+    Row("NumPy bool, then None", lambda tf: call(np.bool_(True)), lambda tf: call(None), ("x", "none", "")),
     # in collections
     Row("item of a list", lambda tf: call([tf.ones(2), 1]), lambda tf: call([tf.ones(2), 2]),
         ("x[1]", "value", "int")),
@@ -133,11 +158,30 @@ ROWS = [
         needs="types", keep=True),
     Row("dataset", lambda tf: call(numbers(tf, 2, iter=lambda one: one)),
         lambda tf: call(numbers(tf, 3, iter=lambda one: one)), ("x", "batch", ""), needs="types", keep=True),
+    Row("TensorShape", lambda tf: call(tf.TensorShape([1, 2])), lambda tf: call(tf.TensorShape([1, 3])),
+        ("x", "object", "TensorShape"), needs="types", keep=True),
+    Row("tensor of an extension type", lambda tf: call(masked(tf, (1, 2), "a")),
+        lambda tf: call(masked(tf, (2, 2), "a")), ("x.values", "batch", ""), needs="types"),
+    Row("value of an extension type", lambda tf: call(masked(tf, (1, 2), "a")),
+        lambda tf: call(masked(tf, (1, 2), "b")), ("x.name", "value", "str"), needs="types"),
     Row("TensorSpec", lambda tf: call(tf.TensorSpec([2, None])), lambda tf: call(tf.TensorSpec([3, None])),
         ("x", "batch", ""), concrete=True),
 ]  # fmt: skip
 
 KEPT = Config()
+
+
+@functools.lru_cache(maxsize=None)
+def masked_class(tf):
+    class Masked(tf.experimental.ExtensionType):
+        values: tf.Tensor
+        name: str
+
+    return Masked
+
+
+def masked(tf, shape, name):
+    return masked_class(tf)(tf.ones(shape), name)
 
 
 def twice(tf):
@@ -407,3 +451,21 @@ def test_a_value_that_is_allowed_is_shown_in_80_characters(tf):
     text, rate = [one.example for one in count.differences]
     assert rate == "rate: Python float 0.5 → Python float 0.25"
     assert "b" * 70 in text and "b" * 80 not in text
+
+
+@pytest.mark.parametrize("other", [Other, None], ids=["another class", "a tensor"])
+def test_a_trace_is_compared_with_one_of_its_own_kind(tf, reasons, failures, other):
+    """Two callers in turn, each with a new object: that it is new is the cause, not that the other's differs."""
+
+    @tf.function(autograph=False)
+    def target(x):
+        return tf.constant(1)
+
+    kept = []
+    for number in range(4):
+        for make in (Config, other or (lambda rate: tf.constant([0.0] * (rate + 1)))):
+            kept.append(make(number))
+            target(kept[-1])
+    counted = told(reasons)
+    assert (("x", "object", "Config"),) in counted
+    assert len(counted) == 3 == len({cause for reason in counted for _, cause, _ in reason}) + (other is not None)

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import inspect
 import re
 
 import numpy as np
@@ -311,3 +312,133 @@ def test_nothing_is_suggested_where_nothing_helps(tf, watch, failures):
     probe.reasons.settle()
     assert [instead(account) for account in probe.reasons._accounts.values()] == [None]
     assert failures == {}
+
+
+def suggested(watch, tf, make):
+    """The code for a function after some calls; the Python function and the calls themselves."""
+    python_function, options, calls = make(tf)
+    (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
+    function = tf.function(python_function, **options)
+    for args, kwargs in calls:
+        function(*args, **kwargs)
+    probe.reasons.settle()
+    (account,) = [one for one in probe.reasons._accounts.values() if one.traces]
+    return instead(account), python_function, calls
+
+
+def call(*args, **kwargs):
+    return args, kwargs
+
+
+def with_a_star(tf):
+    def step(x, *rest):
+        return x + sum(rest)
+
+    return step, {}, [call(tf.ones((size, 2)), tf.ones((size, 2)), 0.5) for size in range(1, 6)]
+
+
+def by_keyword(tf):
+    def step(x, *, rate, **named):
+        return x * rate * named["scale"]
+
+    return step, {}, [call(tf.ones(3), rate=0.1 * number, scale=2.0) for number in range(5)]
+
+
+def partly_given(tf):
+    def step(scale, x, rate):
+        return x * rate * scale
+
+    return functools.partial(step, 2.0), {}, [call(tf.ones(3), 0.1 * number) for number in range(5)]
+
+
+def partly_given_by_keyword(tf):
+    def step(scale, x, rate):
+        return x * rate * scale
+
+    return functools.partial(step, rate=2.0), {}, [call(0.1 * number, tf.ones(3)) for number in range(5)]
+
+
+def with_defaults(tf):
+    def step(x, rate=0.5, training=False):
+        return x * rate
+
+    return step, {}, [call(tf.ones(3), 0.1 * number) for number in range(5)]
+
+
+@pytest.mark.parametrize("make", [with_a_star, by_keyword, partly_given, partly_given_by_keyword, with_defaults])
+def test_functions_of_any_form_are_called_as_they_can_be(tf, watch, failures, make):
+    """With a star, with keywords, with defaults, partly given before: what is suggested runs, and makes few traces."""
+    better, python_function, calls = suggested(watch, tf, make)
+    lines = better.code.splitlines()
+    traces = []
+    inner = getattr(python_function, "func", python_function)
+
+    @functools.wraps(inner)
+    def counted(*args, **kwargs):
+        traces.append(args)
+        return inner(*args, **kwargs)
+
+    function, option = counted, re.search(r"(\w+)=True\)$", lines[0])
+    if inner is not python_function:
+        function = functools.partial(counted, *python_function.args, **python_function.keywords)
+    options = {option.group(1): True} if option and lines[0] != lines[-1] else {}
+    function = tf.function(function, **options)
+    for args, kwargs in calls:
+        bound = inspect.signature(python_function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments, **bound.arguments.get("named", {}))
+        eval(lines[-1].split("#")[0].strip(), dict(given, tf=tf, step=function, function=function))
+    assert len(traces) == better.after < better.before
+
+
+def counted_with(tf):
+    def step(x, times):
+        for _ in range(times):
+            x = x + 1.0
+        return x
+
+    return step, {"autograph": False}, [call(tf.ones(3), number) for number in range(5)]
+
+
+def multiplied_lists(tf):
+    def step(x, times):
+        return tf.stack([x] * times)
+
+    return step, {}, [call(tf.ones(3), number) for number in range(1, 6)]
+
+
+def chosen_by_number(tf):
+    weights = [1.0, 2.0, 3.0, 4.0, 5.0]
+
+    def step(x, task):
+        return x * weights[task]
+
+    return step, {}, [call(tf.ones(3), number) for number in range(5)]
+
+
+def names_of_scopes(tf):
+    def step(x, name):
+        with tf.name_scope(name):
+            return x + 1.0
+
+    return step, {}, [call(tf.ones(3), "scope_%d" % number) for number in range(8)]
+
+
+@pytest.mark.parametrize("make", [counted_with, multiplied_lists, chosen_by_number, names_of_scopes])
+def test_what_must_stay_a_python_value_is_left_one(tf, watch, failures, make):
+    """A number that a list is indexed by, or that Python counts with, would be an error as a tensor: no code."""
+    assert suggested(watch, tf, make)[0] is None
+
+
+def test_no_code_is_suggested_for_a_function_of_keras(tf, watch, failures):
+    """It is not the user's to decorate."""
+    if not hasattr(tf, "function") or not tf.executing_eagerly():
+        pytest.skip("Keras traces nothing here")
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    for size in range(2, 8):
+        model.train_on_batch(np.ones((size, 2)), np.ones((size, 1)))
+    (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
+    probe.reasons.settle()
+    accounts = [one for one in probe.reasons._accounts.values() if one.traces]
+    assert [instead(one) for one in accounts] == [None] * len(accounts)
