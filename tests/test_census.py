@@ -208,6 +208,13 @@ class Waits:
         yield
 
 
+def test_a_field_of_a_named_tuple_is_named():
+    """`state.outputs.append(…)`."""
+    module = types.ModuleType("program")
+    exec("import collections; state = collections.namedtuple('State', 'step outputs')(0, [[]])", module.__dict__)
+    assert named(census.holder_of(module.state.outputs)) == ("outputs", "State.outputs")
+
+
 def test_a_closure_is_named():
     """The variable of the function around it."""
 

@@ -1,10 +1,11 @@
 """Evidence by the clock, for memory that is read in the middle of calls as often as between them."""
 
 import math
+import random
 
 import pytest
 
-from tfmemwatch.inquiry import Inquiry, Pace
+from tfmemwatch.inquiry import Inquiry, Pace, _Container
 from tfmemwatch.memory import Memory
 from tfmemwatch.model import FILLING, LEAK, Site
 from tfmemwatch.operations import Operation
@@ -111,6 +112,28 @@ def test_what_grows_on_when_such_a_cache_is_full_is_found():
 def test_what_grows_without_new_shapes_is_found_at_once():
     """The same growth where shapes are those of before is nobody's cache."""
     assert named_with_shapes_at(NewShapes(end=40), lambda look: 33_000 * look, 20_000)[0] < 600
+
+
+def climbing(chances):
+    """A collection that climbs where a number drawn is below the chance of that look."""
+    rows, drawn = [None], random.Random(5)
+    container = _Container(rows)
+    for chance in chances:
+        rows.extend([None] * (drawn.random() < chance))
+        container.look()
+    return container
+
+
+@pytest.mark.parametrize("chance", [1.0, 0.9, 0.5, 0.2])
+def test_what_climbs_by_chance_at_the_same_rate_does_not_slow_down(chance):
+    """A leak in some of the requests is one."""
+    assert not climbing([chance] * 112).has_slowed_down
+
+
+@pytest.mark.parametrize("keys", [60, 100, 150])
+def test_a_cache_that_fills_by_chance_slows_down(keys):
+    """Of a bounded number of keys, ever fewer are new."""
+    assert climbing([math.exp(-look / keys) for look in range(20, 132)]).has_slowed_down
 
 
 def at_the_end(inquiry):

@@ -101,6 +101,14 @@ def test_however_something_is_put_in_the_line_is_found(tmp_path, how):
     assert {line.site.line for line in source.putting_into("rows", [str(program)])} == {6}
 
 
+def test_the_line_that_makes_a_value_anew_is_found(tmp_path):
+    """Not the one that made it first."""
+    program = tmp_path / "bank.py"
+    program.write_text("class Bank:\n    def __init__(self):\n        self.rows = []\n\n    def add(self, x):\n"
+                       "        self.rows = concatenate(self.rows, x)\n")  # fmt: skip
+    assert [site.line for site in source.renewing("rows", [str(program)])] == [6]
+
+
 def test_what_is_put_into_the_collection_itself_comes_first(tmp_path):
     """`groups["a"].append` fills a list in `groups`, `groups[key] = …` fills `groups`."""
     program = tmp_path / "groups.py"

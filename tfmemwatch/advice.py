@@ -192,6 +192,11 @@ TABLE: Dict[str, Advice] = {
         "%s has no maxsize and keeps a tensor for every new argument",
         "Give it a maxsize, or key it by something bounded.",
     ),
+    "growing_value": Advice(
+        "python_objects",
+        "%s is larger each time: what was in it before is carried along, and more is added",
+        "Keep a window of it, write it out now and then, or fill an array of fixed size.",
+    ),
     "python_objects": Advice(
         "python_objects",
         "%s grows and nothing is ever taken out of it",

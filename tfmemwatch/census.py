@@ -259,7 +259,7 @@ def weight_of_item(container: Any) -> Weight:
     total = some = 0.0
     for index, mine in enumerate(reached):
         for thing in _own(mine, reached[index - 1] if len(reached) > 1 else {}):
-            total += _size(thing)
+            total += size_of_thing(thing)
             some += is_tensor(thing)
     return Weight(total / len(found), some / len(found))
 
@@ -307,12 +307,12 @@ def largest_kept(tensor: type, least: float) -> List[Any]:
     tensors = everything({tensor})
     if not tensors:
         return []
-    largest = max(tensors, key=_size)
-    is_kept = _size(largest) >= least and any(one is not tensors for one in referrers(largest))
+    largest = max(tensors, key=size_of_thing)
+    is_kept = size_of_thing(largest) >= least and any(one is not tensors for one in referrers(largest))
     return [largest] if is_kept else []
 
 
-def _size(thing: Any) -> float:
+def size_of_thing(thing: Any) -> float:
     kind = type(thing)  # asked instead of the thing, whose attributes may be code of the program's
     try:
         if hasattr(kind, "_num_elements"):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import atexit
 import gc
+import math
 import sys
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from . import census, source
+from . import census, source, values
 from .advice import advice
 from .holders import CALLERS_SECONDS, SECONDS, path_to
-from .keeper import line_for, may_be_bounded, unbounded
+from .keeper import line_for, line_of_names, may_be_bounded, names_on, unbounded
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import FILLING, LEAK, UNKNOWN, Finding, Site, count_of, size_of
 from .operations import Operation, Operations
@@ -109,6 +110,18 @@ class _Container:
         """Whether it climbed about as often in the later half of the looks as in the earlier one."""
         half = len(self._climbed) // 2
         return sum(self._climbed[half:]) >= 0.6 * sum(self._climbed[:half])
+
+    @property
+    def slows_down(self) -> bool:
+        """Whether it climbed less often in the later half than chance allows: a cache that fills by chance."""
+        half = len(self._climbed) // 2
+        first, second = sum(self._climbed[:half]), sum(self._climbed[-half:])
+        missed = 1 - (first + second) / max(1, 2 * half)
+        return first - second > 1.5 * math.sqrt((first + second) * missed) + 1
+
+    @property
+    def has_slowed_down(self) -> bool:
+        return self.slows_down or not self.goes_on
 
     @property
     def grown(self) -> int:
@@ -225,6 +238,8 @@ class Inquiry:
         self._first = self._middle = self._last = first._replace(tensors=self._before.tensors)
         self._tensors_at_first = self._before.tensors
         self._exits_at_first = _exits()
+        self._values = values.large()
+        self._is_explained = False  # what grows has an end
         self._containers = []
         self._asked_at = _LOOKS_FOR_OBJECTS // 4
         self._window = _LOOKS_FOR_OPERATIONS
@@ -366,7 +381,7 @@ class Inquiry:
     def _judge_sure_containers(self, now: float, grown: float) -> bool:
         """Before the time: what holds most of it, climbs at every look, and has nothing to keep it from growing."""
         for one in self._containers:
-            if not one.always_climbs or one.bytes < 0.5 * grown:
+            if not one.always_climbs or one.bytes < 0.4 * grown:
                 continue
             holder = unbounded(census.holder_of(one.thing))
             site = line_for(holder, self._near()) if holder is not None else None
@@ -376,6 +391,7 @@ class Inquiry:
         return False
 
     def _judge_containers(self, now: float, grown: float) -> bool:
+        is_early = self._looks < 2 * _LOOKS_FOR_OBJECTS
         for one in sorted(self._containers, key=lambda one: -one.bytes):
             if one.climbs * 8 < self._looks or one.bytes < 0.1 * grown or not one.goes_on:
                 continue
@@ -385,12 +401,13 @@ class Inquiry:
             site = line_for(holder, self._near()) or UNKNOWN
             if site is UNKNOWN and (holder.is_within or not is_users(holder.module, True)):
                 continue  # what a library keeps inside, and no line of the program's is known to fill
-            is_early = self._looks < 2 * _LOOKS_FOR_OBJECTS
-            if is_early and may_be_bounded(holder, site):
-                self._lasts += self._span  # a collection from which things are taken out may well have a bound: look on
-                self._middle = self._with_tensors(self._last)
+            if one.slows_down and not is_early:
+                continue
+            may_end = may_be_bounded(holder, site)
+            if is_early and (may_end or one.slows_down):
+                self._look_twice_as_long()  # what things are taken out of may well have a bound
                 return False
-            is_sure = not may_be_bounded(holder, site) or not self._is_doubted_by_clock(holder.path)
+            is_sure = not may_end or not self._is_doubted_by_clock(holder.path)
             return self._found_in(one, holder, site, now, grown, is_sure)
         return False
 
@@ -473,10 +490,16 @@ class Inquiry:
             collection = census.collection_of(tensors[-index], above, tensors)
             holder = unbounded(census.holder_of(collection, above)) if collection is not None else None
             site = line_for(holder, self._near()) if holder is not None else None
-            if holder is not None and site is not None and not is_framework(holder.module):
-                return self._found("live_tensors", site, holder.path, count, grown, now, 0.8, holder.path)
+            if holder is None or site is None or is_framework(holder.module):
+                continue
+            if _has_room(collection) or any(
+                one.thing is collection and one.has_slowed_down for one in self._containers
+            ):
+                self._is_explained = True
+                return False
+            return self._found("live_tensors", site, holder.path, count, grown, now, 0.8, holder.path)
         way = self._way_to(tensors[-more:])  # in no collection: a chain of objects, each with the one before it
-        at, _ = self.heaviest
+        at = line_of_names(names_on(way), self._near()) or self.heaviest[0]
         if not way or at is UNKNOWN:
             return False
         return self._found("live_tensors", at, way.rpartition(" → ")[0], count, grown, now, 0.7, way)
@@ -496,7 +519,10 @@ class Inquiry:
     def _judge_rest(self, now: float, grown: float) -> bool:
         """Nothing that can be named holds it: said only where it is much, and twice as long in coming."""
         larger = self._growing(grown, 0.5)
-        if not self._floor_rises(grown) or (larger is None and self._fills_by_shape(grown)):
+        is_explained = (
+            self._is_explained or self._bounded_hold(grown) or (larger is None and self._fills_by_shape(grown))
+        )
+        if is_explained or not self._floor_rises(grown):
             return self._give_up()
         taker = next(filter(self._takes_in, self._rows), None)
         is_enough = self._is_material(grown, 2) if taker is not None else self._is_much(grown)
@@ -505,6 +531,10 @@ class Inquiry:
         is_sure = not self._is_doubted_by_clock("the rest")
         if taker is not None:
             return self._found("backlog", taker.site, taker.name, 0, grown, now, 0.7, is_sure=is_sure)
+        value = values.grown(self._values, values.large(), 0.4 * grown)
+        at = line_of_names([value.name], self._near()) if value is not None else None
+        if value is not None and at is not None:
+            return self._found("growing_value", at, value.path, 0, grown, now, 0.8, value.path, is_sure)
         if larger is not None:
             what, count = larger.name, larger.calls
             return self._found("growing_tensor", larger.site, what, count, grown, now, 0.7, is_sure=is_sure)
@@ -513,6 +543,14 @@ class Inquiry:
             return self._found("python_heap", UNKNOWN, "", 0, grown, now, 0.5, is_sure=is_sure)
         at, name = self.heaviest
         return self._found("native_heap", at, name, 0, grown, now, 0.5, is_sure=is_sure)
+
+    def _bounded_hold(self, grown: float) -> bool:
+        """Whether collections that may not grow for ever hold most of it: those that may would have been named."""
+        held = 0.0
+        for one in self._containers:
+            if one.grown > 0 and one.bytes >= 0.05 * grown and census.holder_of(one.thing) is not None:
+                held += one.bytes
+        return held >= 0.5 * grown
 
     def _fills_by_shape(self, grown: float) -> bool:
         """Whether ever new shapes explain it: oneDNN keeps a primitive for each, but only so many of them."""
@@ -534,9 +572,12 @@ class Inquiry:
         """What has no name is looked at for twice as long; and what goes on to rise may still become much."""
         if self._looks > 2 * _LOOKS_FOR_OBJECTS:
             return False
+        self._look_twice_as_long()
+        return True
+
+    def _look_twice_as_long(self) -> None:
         self._lasts += self._span
         self._middle = self._with_tensors(self._last)
-        return True
 
     def _floor_rises(self, grown: float) -> bool:
         """Whether the least that was in use has grown too: by the clock one reads in the middle of calls as well."""
@@ -545,8 +586,10 @@ class Inquiry:
 
     @property
     def heaviest(self) -> Tuple[Site, str]:
-        """The operation whose calls left most in use in the last inquiry, and its line."""
-        top = self._rows[0] if self._rows and self._rows[0].kept_bytes > 0 else None
+        """The operation whose calls left most in use in the last inquiry, and its line; none where that is little."""
+        share = 0.2 * (self._last.held - self._first.held) * self._window / max(1, self._span)
+        is_much = bool(self._rows) and self._rows[0].kept_bytes / self._operations.covered > max(0.0, share)
+        top = self._rows[0] if is_much else None
         return (top.site, top.name) if top is not None else (UNKNOWN, "no operation of TensorFlow's")
 
     def _is_doubted(self, what: str) -> bool:
@@ -596,6 +639,11 @@ class Inquiry:
         self._wait = self._patience if again is None else again
         self.stop()
         return over
+
+
+def _has_room(collection: Any) -> bool:
+    """Whether it was made as long as it will ever be, and there are places left: a ring that fills."""
+    return type(collection) is list and (collection[-1] is None or isinstance(collection[-1], (int, float)))
 
 
 def _exits() -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import Iterable, Optional
+from typing import Iterable, List, Optional, Sequence
 
 from . import census, source
 from .model import Site
@@ -51,6 +52,25 @@ def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]
     calls = source.using(holder.module.split(".")[0], files)  # a collection inside a library: who calls that library?
     calls.sort(key=lambda site: (site.file, site.function) not in functions)
     return calls[0] if calls else None
+
+
+def line_of_names(names: Sequence[str], near: Iterable[Site] = ()) -> Optional[Site]:
+    """The line that gives one of these names a new value or puts something into it, where no collection is known."""
+    files = source.project_files()
+    functions = {(site.file, site.function) for site in near}
+    for name in names:
+        lines = [line.site for line in source.putting_into(name, files)] or source.renewing(name, files)
+        lines = lines or [line.site for line in source.putting_into(name, files, anyhow=True)]
+        lines.sort(key=lambda site: (site.file, site.function) not in functions)
+        if lines:
+            return lines[0]
+    return None
+
+
+def names_on(way: str) -> List[str]:
+    """The names on the way to a thing, those nearest to the program first: `self.head → prev → Tensor`."""
+    steps = [re.sub(r" \(.*?\)$", "", step) for step in way.split(" → ")[:-1]]
+    return [name for step in steps for name in reversed(re.findall(r"[A-Za-z_]\w*", step))]
 
 
 class Keeper:

@@ -232,7 +232,7 @@ def is_a_name(key: str) -> bool:
 
 
 def attribute_of(owner: Any, value: Any) -> Optional[str]:
-    """Under what name an object has something; slots are attributes too."""
+    """Under what name an object has something; slots are attributes too, and so are the fields of a named tuple."""
     for name, one in list(attributes_of(owner).items()):
         if one is value:
             return name
@@ -242,7 +242,10 @@ def attribute_of(owner: Any, value: Any) -> Optional[str]:
             member: Any = base.__dict__.get(slot)
             if type(member).__name__ == "member_descriptor" and member.__get__(owner, type(owner)) is value:
                 return str(slot)
-    return None
+    fields = getattr(type(owner), "_fields", ()) if isinstance(owner, tuple) else ()
+    return (
+        next((str(name) for name, one in zip(fields, tuple.__iter__(owner)) if one is value), None) if fields else None
+    )
 
 
 def is_users(module: Any, if_unknown: bool = False) -> bool:

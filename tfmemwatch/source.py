@@ -71,6 +71,18 @@ def putting_into(name: str, files: Iterable[str], anyhow: bool = False) -> List[
     return found
 
 
+def renewing(name: str, files: Iterable[str]) -> List[Site]:
+    """The lines that give what is called `name` a new value, elsewhere than where it is made."""
+    found = []
+    for file in files:
+        tree = _parsed(file, name)
+        for part in _walk(tree) if tree is not None else ():
+            is_new = isinstance(part.node, ast.Assign) and part.function not in _CONSTRUCTS
+            if is_new and name in (_tail(target) for target in _targets(part.node)):
+                found.append(Site(file, part.node.lineno, part.function))
+    return found
+
+
 def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
     """Whether some line keeps what has one of these names, in one of these classes, from growing for ever.
 
@@ -416,7 +428,8 @@ def _names(node: Optional[ast.AST], aliases: Mapping[str, ast.AST]) -> List[str]
     if not isinstance(node, ast.Call):
         return []
     if isinstance(node.func, ast.Attribute) and node.func.attr in _LEADS_ON:
-        return _names(node.func.value, aliases)
+        key = _text(node.args[0]) if node.args else ""
+        return ([key] if key else []) + _names(node.func.value, aliases)
     if _called(node) == "getattr" and len(node.args) > 1:
         return [_text(node.args[1])]
     return _names(node.args[0], aliases) if _called(node) == "vars" and node.args else []

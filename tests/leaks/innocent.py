@@ -551,3 +551,29 @@ class BufferedLog:
 
     def end(self):
         self.log.handlers[0].close()
+
+
+@innocent(steps=300)
+class RingOfTensors:
+    """A list that is made as long as it will be, with its places filled one by one."""
+
+    def __init__(self):
+        self.x = tf.ones((4, 1024))
+        self.places = [None] * 280
+
+    def cured(self, i):
+        self.places[i % 280] = self.x * 2.0
+
+
+@innocent(steps=300)
+class KeysDrawnByChance:
+    """A tensor for each of 150 keys, asked for by chance."""
+
+    def __init__(self):
+        self.random = random.Random(3)
+        self.known = {}
+
+    def cured(self, i):
+        key = self.random.randrange(150)
+        if key not in self.known:
+            self.known[key] = tf.fill((1024,), 1.0)

@@ -111,3 +111,40 @@ class WeightsOfEachEpoch(tf.keras.callbacks.Callback):
 
     def cured(self, i):
         self.net.fit(self.x, self.y, epochs=1, verbose=0, callbacks=[self])
+
+
+@leak("python_objects", BOUNDABLE)
+class ArrayThatGrows:
+    """Rows are concatenated to what was there; cured by a window of them."""
+
+    def __init__(self):
+        self.x = tf.ones((4, 1024))
+        self.rows = np.zeros((0, 1024), "float32")
+
+    def leaky(self, i):
+        self.rows = np.concatenate([self.rows, (self.x * 2.0).numpy()])  # CULPRIT
+
+    def cured(self, i):
+        self.rows = np.concatenate([self.rows, (self.x * 2.0).numpy()])[-200:]
+
+
+class Job:
+    """Remembers the one before it."""
+
+    def __init__(self, result, before):
+        self.result, self.before = result, before
+
+
+@leak("live_tensors", HOLDERS)
+class ChainOfJobs:
+    """Each job holds the one before it; cured by letting go of it."""
+
+    def __init__(self):
+        self.x = tf.ones((4, 1024))
+        self.latest = None
+
+    def leaky(self, i):
+        self.latest = Job(self.x * 2.0, self.latest)  # CULPRIT
+
+    def cured(self, i):
+        self.latest = Job(self.x * 2.0, None)
