@@ -153,8 +153,8 @@ STORM = {
 }
 SOON = {'tfmemwatch_limit_seconds{%s,limit="container"}' % OF: "3000x200"}
 LOST = {"tfmemwatch_orphan_functions{%s}" % OF: "0+10x200"}
-LEAKS = "train.py:41 step(): it grows; 40MiB kept so far. Cure: Make it once. "
-NEXT = "train.py:9 f(): b; 8.583MiB kept so far. Cure: c. "
+LEAKS = "train.py:41 step(): it grows; at least 40MiB kept. Cure: Make it once. "
+NEXT = "train.py:9 f(): b; at least 8.583MiB kept. Cure: c. "
 RETRACED = (
     "train.py:41 step(): the tf.function score is traced anew again and again, most often for boost: a new Python "
     "float. Cure: "
@@ -283,4 +283,4 @@ def test_a_real_leak_reaches_a_real_pager(tmp_path):
     print(json.dumps(alert, indent=1))
     assert alert["labels"]["alertname"] == "TfmemwatchLeakFound"
     assert alert["labels"]["site"] == "serve.py:6 <module>"
-    assert re.match("serve.py:6 <module>: .* kept so far. Cure: Make it once", alert["annotations"]["description"])
+    assert re.match("serve.py:6 <module>: .* kept. Cure: Make it once", alert["annotations"]["description"])

@@ -44,7 +44,7 @@ FLEET: Sequence[Panel] = (
           "stat", 6, 4),
     Panel("First at a limit", "In this time, if it goes on to grow as it does", "s", (("min(%s)" % _LIMIT, "first"),),
           "stat", 6, 4, steps=_SOON, none="none grows to it"),
-    Panel("Where it leaks", "Each leak that is open: its line, what it has kept, why, and what to do about it", "bytes",
+    Panel("Where it leaks", "Each open leak: what it has kept, as far as is known, where, why, and the cure", "bytes",
           (("max by (%s, cause, cure) (tfmemwatch_suspect_info{} * on (%s) group_left () "
             "sum by (%s) (tfmemwatch_suspect_bytes{}))" % (_MATCHED, _MATCHED, _MATCHED), "{{kind}} {{site}}"),),
           "table", 24, 6, none="nothing leaks",

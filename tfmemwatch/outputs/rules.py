@@ -44,8 +44,8 @@ def _ask(question: str, labels: Sequence[str], then: str, otherwise: str = "") -
 
 _AT = "{{ $labels.site }} of {{ $labels.instance }}"
 _SUSPECT = (
-    "{{ .Labels.site }}: {{ .Labels.cause }}{{ if gt .Value 0.0 }}; {{ humanize1024 .Value }}B kept so far{{ end }}. "
-    "Cure: {{ .Labels.cure }} "
+    "{{ .Labels.site }}: {{ .Labels.cause }}{{ if gt .Value 0.0 }}; at least {{ humanize1024 .Value }}B kept{{ end }}"
+    ". Cure: {{ .Labels.cure }} "
 )
 _SUSPECTS = _ask(
     "topk(3, %s{})" % _LEAKS,
