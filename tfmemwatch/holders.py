@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import deque
-from itertools import chain
+from itertools import chain, islice
 from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
@@ -62,9 +62,7 @@ class _Search:
                 queue.append(value)
         while queue and not self._is_late():
             thing = queue.popleft()
-            children = _referents(thing)
-            if len(children) > self._most:
-                children = children[: self._most // 2] + children[-self._most // 2 :]
+            children = _ends(thing, self._most) or _referents(thing)
             if not self._goals.keys().isdisjoint(map(id, children)):
                 found = next((child for child in children if id(child) in self._goals), None)
                 if found is not None and found is not thing:
@@ -107,6 +105,19 @@ class _Search:
             if type(by) is tuple and len(by) == 2 and id(by) not in self._seen:
                 break  # the root
         return way
+
+
+def _ends(thing: Any, most: int) -> List[Any]:
+    """The first and the last things in a collection of more than so many; nothing for any other."""
+    kind = type(thing)
+    base: Any = next((one for one in (list, tuple, dict) if issubclass(kind, one)), None)
+    if base is None or base.__len__(thing) <= most:
+        return []
+    if base is not dict:
+        return [*base.__getitem__(thing, slice(most // 2)), *base.__getitem__(thing, slice(-most // 2, None))]
+    values = dict.values(thing)
+    backwards = reversed(values) if hasattr(values, "__reversed__") else iter(())  # since Python 3.8
+    return [*islice(values, most // 2), *islice(backwards, most // 2)]
 
 
 def _referents(thing: Any) -> List[Any]:
