@@ -1,6 +1,7 @@
 """A report reads well."""
 
 import textwrap
+import time
 
 from tfmemwatch.memory import Memory
 from tfmemwatch.model import Finding, Key, Site, Tally, count_of, size_of
@@ -138,3 +139,19 @@ def test_a_finding_tells_why_who_holds_it_and_what_to_write():
     line = str(finding)
     assert "each time (57). Cure: `tf.constant(lr)` (57 traces become 1). Known as tf#38561." in line
     assert "\n" not in line
+
+
+def test_a_holder_that_the_cause_names_is_not_named_twice():
+    """`tensors are put into train.losses …; held by train.losses` says it twice."""
+    said = FINDING._replace(cause="tensors are put into train.losses", holder="train.losses")
+    assert "held by" not in str(said)
+    assert "held by train.losses" in str(FINDING._replace(holder="train.losses"))
+
+
+def test_growth_by_the_clock_has_the_time_at_which_it_began():
+    """In the log and in the report, as a clock says it; in a block it is the step."""
+    began = time.mktime((2026, 11, 19, 14, 2, 0, 0, 0, -1))
+    finding = FINDING._replace(per="hour", rate=82.0, since=3600.0, began=began)
+    assert "+57 so far, 82 an hour; since 14:02 (19 " in str(finding)
+    assert "since" not in str(FINDING)
+    assert "+57, 82 an hour since 14:02 (19 " in text.render("x", [finding], {}, {}, MEMORY, {})
