@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import re
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ _MOST_CHILDREN = 400  # of one collection that are looked into; all are compared
 _COMPARED_A_SECOND = 10000000
 _PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None), BuiltinFunctionType, type(sys.implementation)))
 _LOCAL = " of "
+_REPEATED = re.compile(r"(\.\w+)\1\1+")  # a chain: `.next.next.next`
 _Root = Tuple[str, Any]
 _Module = Tuple[str, Dict[str, Any]]
 
@@ -204,6 +206,7 @@ def _told(way: List[Any]) -> str:
         index += 1
     kind = type(things[-1]).__name__
     parts[0] = (parts[0][0] + of + function, parts[0][1])
+    parts = [(_REPEATED.sub(r"\1…", label), size) for label, size in parts]
     words = [label + (" (%s)" % size if size and size != kind else "") for label, size in parts]
     return " → ".join([*words, kind])
 
