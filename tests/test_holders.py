@@ -112,6 +112,17 @@ def test_an_attribute_of_a_local_stands_before_its_function():
     assert held(here.history[0]) == told
 
 
+def test_a_chain_of_objects_is_told_in_short():
+    """Each with the one before it: `history.next….thing`."""
+    chained = trainer.history = Trainer()
+    for _ in range(9):
+        chained.next = chained = Trainer()
+    thing = chained.thing = Thing()
+    del chained
+    assert held(thing) == "test_holders.trainer.history.next….thing → Thing"
+    trainer.history = []
+
+
 def test_a_variable_of_a_generator_that_waits():
     """It is held by whoever holds the generator."""
 

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import pytest
 
-from tfmemwatch.growth import COUNT_SAMPLES, COUNT_STEPS
+from tfmemwatch.growth import COUNT_EVENTS, COUNT_SAMPLES, COUNT_STEPS
 from tfmemwatch.judge import Judge
 from tfmemwatch.model import Key, Site, Tally
 
@@ -257,3 +257,18 @@ def test_hundreds_of_traces_that_slow_their_own_program_are_a_leak():
 def test_what_may_fill_up_is_none(case):
     """Fewer than hundreds; of which one has gone; which become rarer among the calls of their function."""
     assert slowing(**case) == []
+
+
+@pytest.mark.parametrize("per, unit, period", [("step", 1.0, 1), ("hour", 720.0, 5)])
+def test_it_is_told_when_the_growth_began(per, unit, period):
+    """In steps, or in seconds since the watch began: not in looks, nor counted from when its line was first seen."""
+    rule = COUNT_STEPS if per == "step" else COUNT_EVENTS
+    judge = Judge(rule, per, unit)
+    quiet, looks = 100, 400
+    for look in range(quiet + looks):
+        counts = tallies([made("variable")], max(0, look - quiet)) if look > quiet else {}
+        judge.look(counts, look * period)
+        if judge.suspects():
+            judge.confirm(counts)
+    (draft,) = judge.drafts(counts)
+    assert draft.finding.since == pytest.approx(quiet * period, abs=12 * period)

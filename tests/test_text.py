@@ -2,6 +2,7 @@
 
 import logging
 import textwrap
+import time
 
 import pytest
 
@@ -150,3 +151,19 @@ def test_only_what_is_sure_is_a_warning(caplog, verdict, level, state):
     caplog.set_level(logging.INFO, "tfmemwatch")
     log.tell(FINDING._replace(verdict=verdict, state=state))
     assert [record.levelno for record in caplog.records] == [level]
+
+
+def test_a_holder_that_the_cause_names_is_not_named_twice():
+    """`tensors are put into train.losses …; held by train.losses` says it twice."""
+    said = FINDING._replace(cause="tensors are put into train.losses", holder="train.losses")
+    assert "held by" not in str(said)
+    assert "held by train.losses" in str(FINDING._replace(holder="train.losses"))
+
+
+def test_growth_by_the_clock_has_the_time_at_which_it_began():
+    """In the log and in the report, as a clock says it; in a block it is the step."""
+    began = time.mktime((2026, 11, 19, 14, 2, 0, 0, 0, -1))
+    finding = FINDING._replace(per="hour", rate=82.0, since=3600.0, began=began)
+    assert "+57 so far, 82 an hour; since 14:02 (19 " in str(finding)
+    assert "since" not in str(FINDING)
+    assert "+57, 82 an hour since 14:02 (19 " in text.render("x", [finding], {}, {}, MEMORY, {})

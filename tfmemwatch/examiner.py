@@ -143,7 +143,7 @@ class Examiner:
         at, what = self._inquiry.heaviest
         row = advice("slow_rise", what)
         finding = Finding(
-            kind=row.kind, site=at, since=growth.since, grown=0, rate=0.0, per=self._per,
+            kind=row.kind, site=at, since=0.0, grown=0, rate=0.0, per=self._per,
             bytes=int(growth.last - growth.first), verdict=LEAK, cause=row.cause, cure=row.cure, confidence=0.5,
         )  # fmt: skip
         return [Draft(finding)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import gc
+import re
 import sys
 import threading
 import time
 from collections import deque
-from itertools import chain
+from itertools import chain, islice
 from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
 
@@ -23,6 +24,7 @@ _MOST_CHILDREN = 400  # of one collection that are looked into; all are compared
 _COMPARED_A_SECOND = 10000000
 _PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None), BuiltinFunctionType, type(sys.implementation)))
 _LOCAL = " of "
+_REPEATED = re.compile(r"(\.\w+)\1\1+")  # a chain: `.next.next.next`
 _Root = Tuple[str, Any]
 _Module = Tuple[str, Dict[str, Any]]
 
@@ -62,9 +64,7 @@ class _Search:
                 queue.append(value)
         while queue and not self._is_late():
             thing = queue.popleft()
-            children = _referents(thing)
-            if len(children) > self._most:
-                children = children[: self._most // 2] + children[-self._most // 2 :]
+            children = _ends(thing, self._most) or _referents(thing)
             if not self._goals.keys().isdisjoint(map(id, children)):
                 found = next((child for child in children if id(child) in self._goals), None)
                 if found is not None and found is not thing:
@@ -107,6 +107,19 @@ class _Search:
             if type(by) is tuple and len(by) == 2 and id(by) not in self._seen:
                 break  # the root
         return way
+
+
+def _ends(thing: Any, most: int) -> List[Any]:
+    """The first and the last things in a collection of more than so many; nothing for any other."""
+    kind = type(thing)
+    base: Any = next((one for one in (list, tuple, dict) if issubclass(kind, one)), None)
+    if base is None or base.__len__(thing) <= most:
+        return []
+    if base is not dict:
+        return [*base.__getitem__(thing, slice(most // 2)), *base.__getitem__(thing, slice(-most // 2, None))]
+    values = dict.values(thing)
+    backwards = reversed(values) if hasattr(values, "__reversed__") else iter(())  # since Python 3.8
+    return [*islice(values, most // 2), *islice(backwards, most // 2)]
 
 
 def _referents(thing: Any) -> List[Any]:
@@ -193,6 +206,7 @@ def _told(way: List[Any]) -> str:
         index += 1
     kind = type(things[-1]).__name__
     parts[0] = (parts[0][0] + of + function, parts[0][1])
+    parts = [(_REPEATED.sub(r"\1…", label), size) for label, size in parts]
     words = [label + (" (%s)" % size if size and size != kind else "") for label, size in parts]
     return " → ".join([*words, kind])
 

@@ -128,6 +128,11 @@ class _Container:
         return self.last - self.start
 
     @property
+    def rate(self) -> float:
+        """By how much it grows from look to look."""
+        return self.grown / max(1, len(self._climbed))
+
+    @property
     def always_climbs(self) -> bool:
         """Whether it has climbed at almost every look."""
         return self.climbs >= 0.9 * len(self._climbed)
@@ -417,7 +422,10 @@ class Inquiry:
         name = "live_tensors" if one.weight.tensors >= 0.5 else "python_objects"
         if holder.line is not None and name == "live_tensors":
             name = "tensor_cache"
-        return self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path, is_sure)
+        found = self._found(name, site, holder.path, one.grown, grown, now, 0.95, holder.path, is_sure)
+        if self.finding is not None:  # it is known for so many looks, and had grown before
+            self.finding = self.finding._replace(rate=one.rate * self._unit)
+        return found
 
     def _near(self) -> List[Site]:
         """Lines that were seen to run operations."""

@@ -197,13 +197,15 @@ class Judge:
         self._rule = rule
         self._per = per
         self._unit = unit  # looks in one step or hour
+        self._period = 1.0 if per == "step" else 3600 / unit  # from look to look, as what `now` counts
+        self._now = 0.0
         self._tracks: Dict[Key, Track] = {}
         self._now = 0.0
 
     def look(self, tallies: Mapping[Key, Tally], now: float) -> bool:
         """Take the counts of one moment; True when a series wants to be confirmed or has changed its mind."""
         self._now = now
-        news = False
+        news, self._now = False, now
         for key, value in _values(tallies):
             track = self._tracks.get(key)
             if track is None:
@@ -284,7 +286,7 @@ class Judge:
         growth = main.leaking.growth if main.leaking is not None else None
         tally = tallies[_counted(cause.key)]
         row = advice(story.advice, tally.note or "here")
-        since = growth.since if growth else main.first_at
+        since = max(0.0, self._now - growth.samples * self._period) if growth else main.first_at
         finding = Finding(
             kind=row.kind, site=cause.key.site, since=since,
             grown=int(growth.last - growth.first) if growth else 0,

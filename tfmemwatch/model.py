@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple, Tuple
 
 
@@ -80,6 +81,7 @@ class Finding(NamedTuple):
     short: str = ""  # the same in a few words, for one line
     trail: Tuple[float, ...] = ()  # how the count went, in a few points
     known: str = ""  # the issue in which others met it
+    began: float = 0.0  # when, in Unix time, where it is looked at by the clock
 
     @property
     def is_sure(self) -> bool:
@@ -95,9 +97,11 @@ class Finding(NamedTuple):
         parts = ["%s: %s" % (self.site.short, self.cause)]
         if self.grown:
             parts.append("+%s so far%s" % (count_of(self.grown), pace_of(self.rate, self.per)))
+        if self.began:
+            parts.append(since_of(self.since, self.per, self.began))
         if self.bytes >= 1024:
             parts.append("%s kept" % size_of(self.bytes))
-        if self.holder:
+        if self.holder not in self.cause:
             parts.append("held by %s" % self.holder)
         if self.outlook:
             parts.append(self.outlook)
@@ -118,10 +122,12 @@ class Finding(NamedTuple):
         return text
 
 
-def since_of(since: float, per: str) -> str:
-    """When it began, as a person says it: `since step 40`, `since 12 minutes after the start`."""
+def since_of(since: float, per: str, began: float = 0.0) -> str:
+    """When it began, as a person says it: `since step 40`, `since 14:02 (19 Nov)`."""
     if per == "step":
         return "since step %s" % count_of(since)
+    if began:
+        return time.strftime("since %H:%M (%d %b)", time.localtime(began))
     for unit, seconds in (("hour", 3600), ("minute", 60)):
         if since >= seconds:
             number = since / seconds

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from . import account, census, fork, guard, holdings, known, remedy, tfapi
 from .account import Account
@@ -59,6 +59,14 @@ _HELD = {
 }
 
 
+class _Way(NamedTuple):
+    """To what is held: as it was found, when there was so much of it."""
+
+    holder: str
+    tries: int
+    grown: int
+
+
 class Watch:
     """Wraps TensorFlow, counts, looks at regular times, and tells what leaks."""
 
@@ -92,7 +100,8 @@ class Watch:
         self.budget = Budget(self.config.max_overhead)
         self._looked_at: Optional[float] = None
         self.horizon = Horizon()
-        self._holders: Dict[Tuple[str, Site], Tuple[str, int]] = {}
+        self._began = time.time()
+        self._holders: Dict[Tuple[str, Site], _Way] = {}
 
     # -- starting and stopping
 
@@ -493,6 +502,8 @@ class Watch:
             for probe in self.probes:
                 finding = probe.explained(finding)
             finding = self._held(finding)
+            if finding.per == "hour" and finding.since:
+                finding = finding._replace(began=self._began + finding.since)
             line = linecache.getline(finding.site.file, finding.site.line)
             text = " ".join((finding.cause, finding.why, line))
             return finding._replace(known=known.said(finding.kind, text, tfapi.version()))
@@ -505,15 +516,16 @@ class Watch:
         kinds = _HELD.get(finding.kind)
         if kinds is None or finding.holder or not self.config.evidence:
             return finding
-        holder, tries = self._holders.get(finding.story, ("", 0))
-        if not holder and tries < _TRIES and len(self._holders) < _MOST_HOLDERS:
+        way = self._holders.get(finding.story, _Way("", 0, 0))
+        is_old = bool(way.holder) and finding.grown >= 2 * way.grown  # the numbers in it, as it is told again
+        if is_old or (not way.holder and way.tries < _TRIES and len(self._holders) < _MOST_HOLDERS):
             is_own = threading.current_thread().name == "tfmemwatch"
             living = self.ledger.living(kinds, finding.site)
             if not living and finding.kind == "tape":
                 living = tapes.from_before()[:1]
-            holder = path_to(living, SECONDS if is_own else CALLERS_SECONDS)
-            self._holders[finding.story] = holder, tries + 1
-        return finding._replace(holder=holder)
+            holder = path_to(living, SECONDS if is_own else CALLERS_SECONDS) or way.holder
+            way = self._holders[finding.story] = _Way(holder, way.tries + 1, finding.grown)
+        return finding._replace(holder=way.holder)
 
     def hoarders(self) -> List[Tuple[Site, str]]:
         """Where datasets without an end were told to remember what passes, and by which method."""

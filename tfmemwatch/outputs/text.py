@@ -66,9 +66,10 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
 def _amount(finding: Finding) -> str:
     grown = "+%s%s" % (count_of(finding.grown), pace_of(finding.rate, finding.per)) if finding.grown else "growing"
     kept = ", %s kept" % size_of(finding.bytes) if finding.bytes else ""
-    since = " " + since_of(finding.since, finding.per) if finding.grown and finding.since else ""
+    is_dated = (finding.grown and finding.since > 1) or finding.began
+    since = " " + since_of(finding.since, finding.per, finding.began) if is_dated else ""
     went = plot(finding.trail)
-    held = ", held by " + finding.holder if finding.holder else ""
+    held = ", held by " + finding.holder if finding.holder not in finding.cause else ""
     return grown + since + kept + held + ("  " + went if went else "")
 
 
