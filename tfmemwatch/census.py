@@ -12,6 +12,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 from weakref import ReferenceType as WeakReference
 
+from . import guard
 from .site import PROJECT, attributes_of, classify, is_users
 
 _LEAST_LENGTH = 3
@@ -145,6 +146,7 @@ _LENGTHS = tuple(kind.__len__ for kind in _KINDS)  # type: ignore[attr-defined]
 
 def take(tensor: Optional[type] = None) -> Census:
     """Count the tensors and measure the containers that there are."""
+    guard.disturbed()
     lengths: Dict[int, int] = {}
     count = 0
     kinds = containers()
@@ -155,6 +157,7 @@ def take(tensor: Optional[type] = None) -> Census:
         _measure(thing, lengths)
     for thing in plain_dicts():
         _measure(thing, lengths)
+    guard.disturbed()
     return Census(lengths, count)
 
 

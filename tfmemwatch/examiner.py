@@ -14,6 +14,7 @@ from .growth import Rule
 from .inquiry import Inquiry, Keeper, Pace
 from .judge import Draft, Judge
 from .model import STILL_STARTING, Finding, Key, Site, Tally
+from .residue import Residue
 
 if TYPE_CHECKING:
     from .monitor import Watch
@@ -40,6 +41,7 @@ class Examiner:
         ask = watch.emptied if watch.config.evidence == "active" else None
         self._inquiry = Inquiry(watch.operations, watch.recording, watch.hoarders, pace, per, unit, _tensor_type, ask)
         self._keeper: Optional[Keeper] = None
+        self._residue = Residue(watch.operations, _tensor_type)
         self._samples_per_day = None if per == "step" else int(24 * unit)
         self._balance = Balance(self._samples_per_day)
         self._modules = 0
@@ -80,6 +82,7 @@ class Examiner:
     def stop(self) -> None:
         """Let go of everything that was under way."""
         self._inquiry.stop()
+        self._residue.stop()
 
     def _examine(self, now: float) -> bool:
         watch, judge = self._watch, self._judge
@@ -106,6 +109,9 @@ class Examiner:
                     news = True
             unexplained = not judge.anything_rises() and watch.may_take_evidence()
             news = self._inquiry.look(memory, unexplained, now, watch.memory) or news
+            if self._per != "step":  # a loop's steps are judged by themselves
+                nothing_else = unexplained and self._inquiry.finding is None and not watch.caches()
+                news = self._residue.look(watch.residues(), nothing_else) or news
             if self._inquiry.is_kept_back and self._looks >= self._settles_at:
                 self._settle(now)
         return news
@@ -127,11 +133,22 @@ class Examiner:
         if not drafts and self._inquiry.finding is not None:
             drafts = [Draft(self._inquiry.finding)]
         if not drafts:
-            drafts = self._slowly_leaking() or self._fragmented()
+            drafts = self._left_by_calls() or self._slowly_leaking() or self._fragmented()
         drafts = [self._kept(draft) for draft in drafts if ending or not self._waits(draft)]
         more = self._watch.more()
         explained = self._watch.explained
         return [draft._replace(finding=explained(draft.finding)._replace(more=more)) for draft in drafts]
+
+    def _left_by_calls(self) -> List[Draft]:
+        """What calls of models leave, and no object explains."""
+        drafts = []
+        for residue in self._residue.leaking:
+            row = advice("call_residue", residue.cause)
+            drafts.append(Draft(Finding(
+                kind=row.kind, site=residue.site, since=0, grown=0, rate=0.0, per=self._per,
+                bytes=int(residue.rise.bytes), verdict="leak", cause=row.cause, cure=row.cure, confidence=0.8,
+            )))  # fmt: skip
+        return drafts
 
     def _slowly_leaking(self) -> List[Draft]:
         """What no inquiry has found, since it rises too slowly for one."""

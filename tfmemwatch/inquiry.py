@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from typing import Any, Callable, Deque, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
-from . import census, source
+from . import census, guard, source
 from .advice import advice
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import UNKNOWN, Finding, Site
@@ -196,6 +196,9 @@ class Inquiry:
         """Let go of everything, whatever was under way."""
         self._operations.close()
         self._containers = []
+        if self._looks >= 0:
+            self._before = _NO_CENSUS
+            guard.disturbed()
         self._looks = -1
         self._suspicion.forget()
 
@@ -265,6 +268,7 @@ class Inquiry:
         # The second time against the first: what was still short then is long enough now. Then none is kept: a census
         # weighs some megabytes, which would be taken for the program's.
         self._before = after if self._looks < 24 else _NO_CENSUS
+        guard.disturbed()
 
     def _read(self, now: float, read: Callable[[], Memory]) -> _Reading:
         gc.collect()

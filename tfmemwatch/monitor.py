@@ -37,6 +37,7 @@ from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
 from .probes.traces import Traces
+from .residue import Row
 from .sample import Calls, Cause, Living, Own, Sample
 from .sampler import Sampler
 
@@ -301,6 +302,10 @@ class Watch:
     def _grown_of(self, model: Any) -> int:
         return sum(probe.grown(model) for probe in self.probes if isinstance(probe, Models))
 
+    def residues(self) -> List[Row]:
+        """What the calls of each living model have left, of those that were measured often enough."""
+        return [Row(*row) for probe in self.probes if isinstance(probe, Models) for row in probe.rises()]
+
     def news(self) -> List[Finding]:
         """What the probes have to say by themselves, each once."""
         try:
@@ -514,6 +519,10 @@ class Watch:
             holder = path_to(living, 0.2 if is_own else 0.04)
             self._holders[finding.story] = holder, tries + 1
         return finding._replace(holder=holder)
+
+    def caches(self) -> bool:
+        """Whether a dataset is there that keeps in memory what passes: through its first epoch it grows straight."""
+        return bool(self.ledger.ages("cache_dataset"))
 
     def hoarders(self) -> List[Tuple[Site, str]]:
         """Where datasets without an end were told to remember what passes, and by which method."""
