@@ -218,6 +218,13 @@ TABLE: Dict[str, Advice] = {
         "Pass what varies from call to call as a tensor, not as a Python number or attribute; make layers, variables and "
         "queues once; tfmemwatch.remedies() empties the cache meanwhile.",
     ),
+    "call_residue": Advice(
+        "native_heap",
+        "%s in native memory, and no Python object, tensor, collection or cache of TensorFlow's that can be seen grows with it",
+        "Look at what this call hands to native code that never frees it: a custom operation, a ctypes or cffi call, a "
+        "library's handle that is not closed. `heaptrack` or jemalloc's profiler shows the C stack; until it is mended, "
+        "end workers after some calls.",
+    ),
     "slow_rise": Advice(
         "native_heap",
         "memory in use rises slowly and steadily, and nothing that can be counted or seen to grow explains it (most of "

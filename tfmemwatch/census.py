@@ -12,7 +12,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 from weakref import ReferenceType as WeakReference
 
-from . import frames
+from . import frames, guard
 from .site import attribute_of, attributes_of, is_a_name, is_project, is_users
 
 _LEAST_LENGTH = 3
@@ -159,6 +159,7 @@ _LENGTHS = tuple(kind.__len__ for kind in _KINDS)  # type: ignore[attr-defined]
 
 def take(tensor: Optional[type] = None) -> Census:
     """Count the tensors and measure the containers that there are."""
+    guard.disturbed()
     lengths: Dict[int, int] = {}
     count = 0
     kinds = containers()
@@ -169,6 +170,7 @@ def take(tensor: Optional[type] = None) -> Census:
         _measure(thing, lengths)
     for thing in plain_dicts():
         _measure(thing, lengths)
+    guard.disturbed()
     return Census(lengths, count)
 
 

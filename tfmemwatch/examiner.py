@@ -14,11 +14,13 @@ from .growth import Rule
 from .inquiry import Inquiry, Pace
 from .judge import Draft, Judge
 from .keeper import Keeper
-from .model import LEAK, RETAINED, STILL_STARTING, Finding, Key, Site, Tally
+from .model import FILLING, LEAK, RETAINED, STILL_STARTING, Finding, Key, Site, Tally
+from .residue import Residue
 
 if TYPE_CHECKING:
     from .monitor import Watch
 
+_SURE_LOOKS = 1000  # that what has no name must go on for, not to be a cache that still fills
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
 _PROCESS = Site("", 0, "the process")
 _KEPT = (
@@ -41,6 +43,8 @@ class Examiner:
         ask = watch.emptied if watch.config.evidence == "active" else None
         self._inquiry = Inquiry(watch.operations, watch.recording, watch.hoarders, pace, per, unit, _tensor_type, ask)
         self._keeper: Optional[Keeper] = None
+        self._residue = Residue(watch.operations, _tensor_type)
+        self._residue_since = 0  # looks, when the calls of a model began to leak
         self._samples_per_day = None if per == "step" else int(24 * unit)
         self._balance = Balance(self._samples_per_day)
         self._modules = 0
@@ -82,6 +86,7 @@ class Examiner:
     def stop(self) -> None:
         """Let go of everything that was under way."""
         self._inquiry.stop()
+        self._residue.stop()
 
     def _examine(self, now: float) -> bool:
         watch, judge = self._watch, self._judge
@@ -108,6 +113,12 @@ class Examiner:
                     news = True
             unexplained = not judge.anything_rises() and watch.may_take_evidence()
             news = self._inquiry.look(memory, unexplained, now, watch.memory) or news
+            if self._per != "step":  # a loop's steps are judged by themselves
+                has_name = self._inquiry.finding is not None or bool(self._inquiry.filling)
+                nothing_else = unexplained and not has_name and not watch.caches()
+                news = self._residue.look(watch.residues(), nothing_else) or news
+                if not self._residue.leaking:
+                    self._residue_since = self._looks
             if self._inquiry.is_kept_back and self._looks >= self._settles_at:
                 self._settle(now)
         return news
@@ -129,11 +140,23 @@ class Examiner:
         if not drafts and self._inquiry.finding is not None:
             drafts = [Draft(self._inquiry.finding)]
         if not drafts:
-            drafts = self._slowly_leaking() or self._fragmented()
+            drafts = self._left_by_calls() or self._slowly_leaking() or self._fragmented()
         drafts = [self._kept(draft) for draft in drafts if ending or not self._waits(draft)]
         more = self._watch.more()
         explained = self._watch.explained
         return [draft._replace(finding=explained(draft.finding)._replace(more=more)) for draft in drafts]
+
+    def _left_by_calls(self) -> List[Draft]:
+        """What calls of models leave, and no object explains."""
+        drafts = []
+        verdict = LEAK if self._looks - self._residue_since >= _SURE_LOOKS else FILLING
+        for residue in self._residue.leaking:
+            row = advice("call_residue", residue.cause)
+            drafts.append(Draft(Finding(
+                kind=row.kind, site=residue.site, since=0, grown=0, rate=0.0, per=self._per,
+                bytes=int(residue.rise.bytes), verdict=verdict, cause=row.cause, cure=row.cure, confidence=0.8,
+            )))  # fmt: skip
+        return drafts
 
     def _slowly_leaking(self) -> List[Draft]:
         """What no inquiry has found, since it rises too slowly for one."""

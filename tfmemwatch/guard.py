@@ -1,18 +1,24 @@
 """Our mistakes never become the application's.
 
-What belongs to the process lives here: how often each place of ours has failed, and the one logger.
+What belongs to the process lives here: how often each place of ours has failed, what ours take, and the one logger.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Dict
+from typing import Dict, List
 
 logger = logging.getLogger("tfmemwatch")
 logger.addHandler(logging.NullHandler())
 
 failures: Dict[str, int] = {}  # bounded by the places in this package that call `failed`
 spent: Dict[str, float] = {}  # seconds in the hooks of each place; threads may lose some of each other's
+disturbances: List[int] = [0]  # times that the watch itself has taken or given back some megabytes
+
+
+def disturbed() -> None:
+    """The watch takes or gives back megabytes now: readings of memory before and after can't be compared."""
+    disturbances[0] += 1
 
 
 def failed(where: str) -> None:

@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from . import census, source, values
+from . import census, guard, source, values
 from .advice import advice
 from .holders import CALLERS_SECONDS, SECONDS, path_to
 from .keeper import line_for, line_of_names, may_be_bounded, names_on, unbounded
@@ -225,6 +225,9 @@ class Inquiry:
         """Let go of everything, whatever was under way."""
         self._operations.close()
         self._containers = []
+        if self._looks >= 0:
+            self._before = _NO_CENSUS
+            guard.disturbed()
         self._looks = -1
         self._suspicion.forget()
 
@@ -297,6 +300,7 @@ class Inquiry:
         # The second time against the first: what was still short then is long enough now. Then none is kept: a census
         # weighs some megabytes, which would be taken for the program's.
         self._before = after if self._looks < 24 else _NO_CENSUS
+        guard.disturbed()
 
     def _read(self, now: float, read: Callable[[], Memory]) -> _Reading:
         gc.collect()

@@ -37,6 +37,7 @@ from .probes.models import Models
 from .probes.scene import RANK, Probe, Scene
 from .probes.tapes import Tapes
 from .probes.traces import Traces
+from .residue import Row
 from .sample import Calls, Cause, Living, Own, Sample
 from .sampler import Sampler
 
@@ -310,6 +311,10 @@ class Watch:
     def _grown_of(self, model: Any) -> int:
         return sum(probe.grown(model) for probe in self.probes if isinstance(probe, Models))
 
+    def residues(self) -> List[Row]:
+        """What the calls of each living model have left, of those that were measured often enough."""
+        return [Row(*row) for probe in self.probes if isinstance(probe, Models) for row in probe.rises()]
+
     def news(self) -> List[Finding]:
         """What the probes have to say by themselves, each once."""
         try:
@@ -526,6 +531,10 @@ class Watch:
             holder = path_to(living, SECONDS if is_own else CALLERS_SECONDS) or way.holder
             way = self._holders[finding.story] = _Way(holder, way.tries + 1, finding.grown)
         return finding._replace(holder=way.holder)
+
+    def caches(self) -> bool:
+        """Whether a dataset is there that keeps in memory what passes: through its first epoch it grows straight."""
+        return bool(self.ledger.ages("cache_dataset"))
 
     def hoarders(self) -> List[Tuple[Site, str]]:
         """Where datasets without an end were told to remember what passes, and by which method."""

@@ -1,6 +1,7 @@
 """A model whose calls take and free 50 MB each, and leave 1 kB behind, or nothing; prints what was found, and when.
 
 python churn.py block none 100000
+TFMEMWATCH_SAMPLE_SECONDS=1 python churn.py left_on malloc 5000
 """
 
 import ctypes
@@ -16,7 +17,6 @@ import tensorflow as tf
 import tfmemwatch
 
 SIZE = 50 << 20
-LOOKS_SECONDS = 0.05
 kept = []
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
@@ -57,8 +57,8 @@ def steps(net, x, calls):
 
 
 def left_on(net, x, calls):
-    """By the clock, from a thread: in the middle of calls as often as between them."""
-    tfmemwatch.install(sample_seconds=LOOKS_SECONDS, log=False, max_overhead=1.0)
+    """By the clock, from a thread that looks as often as `TFMEMWATCH_SAMPLE_SECONDS` says."""
+    tfmemwatch.install(log=False, max_overhead=1.0)
     for number in range(1, calls + 1):
         net(x)
         if number % 50 == 0 and tfmemwatch.findings():
@@ -71,7 +71,7 @@ def main(way, leak, calls):
     np.random.seed(7)
     began = time.monotonic()
     number, findings = {"block": steps, "left_on": left_on}[way](Net(leak), tf.ones((2, 8)), calls)
-    told = {"calls": number, "found": [one.kind for one in findings]}
+    told = {"calls": number, "found": [one.kind for one in findings], "said": [str(one) for one in findings]}
     print(json.dumps(dict(told, seconds=round(time.monotonic() - began, 1))), flush=True)
     os._exit(0)  # what was left is slow to take down
 

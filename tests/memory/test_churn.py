@@ -15,11 +15,11 @@ FOLDER = Path(__file__).resolve().parent
 TREE = str(FOLDER.parent.parent)
 
 
-def churned(*arguments):
+def churned(*arguments, **environ):
     """What such a process came to."""
     ran = subprocess.run(
         [sys.executable, str(FOLDER / "churn.py"), *arguments], capture_output=True, text=True, timeout=600,
-        cwd=TREE, env=dict(os.environ, PYTHONPATH=TREE),
+        cwd=TREE, env=dict(os.environ, PYTHONPATH=TREE, **environ),
     )  # fmt: skip
     lines = [line for line in ran.stdout.splitlines() if line.startswith("{")]
     assert lines, ran.stderr[-3000:]
@@ -37,6 +37,13 @@ def test_a_kilobyte_of_malloc_a_call_is_found_where_50_megabytes_come_and_go():
     """Within 5,000 calls, though nothing in Python grows."""
     told = churned("block", "malloc", "5000")
     assert told["found"] != [], told
+
+
+def test_it_is_found_by_the_calls_however_seldom_the_watch_looks():
+    """Left on, with a look each second: within 5,000 calls, with the line of the call and what each of them leaves."""
+    told = churned("left_on", "malloc", "5000", TFMEMWATCH_SAMPLE_SECONDS="1")
+    assert told["found"] == ["native_heap"], told
+    assert "churn.py" in told["said"][0] and "each call of Net net.__call__ leaves about 1." in told["said"][0], told
 
 
 def test_50_megabytes_that_come_and_go_are_no_leak():

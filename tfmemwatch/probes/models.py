@@ -5,18 +5,24 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
+from collections import deque
 from time import monotonic, perf_counter, thread_time
 from types import FrameType
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Set, Tuple
 
 from .. import guard, tfapi
+from ..ledger import Place, site_of
+from ..model import UNKNOWN, Site
 from ..patch import Make, Patch, where_defined
-from ..retained import Retained
+from ..retained import Mark, Retained, Rise
 from ..sample import Calls
 from .scene import Probe, Scene, quickly
 
 WHOLE_CALLS = ("predict", "fit", "evaluate", "train_on_batch", "test_on_batch", "predict_on_batch")
-_NEAREST, _FARTHEST = 32, 1024  # short calls between two readings of memory: a reading costs what many hooks cost
+_NEAREST, _APART = 32, 64  # short calls between two readings, which cost what many hooks cost: at first; later
+_WARM_UP = 256  # short calls in which a model builds and traces, and fills caches
+_MOST_FRESH = 1024  # readings of one way of calling a model, between two looks
+_LEAST_READINGS = 16  # before anybody asks whether they rise: of many models there are but a few calls
 _READING_SHARE = 0.003  # of the time may go into readings for one way of calling a model, beyond the first ones
 _FREELY = 4
 
@@ -40,10 +46,15 @@ class _Account:
 
     __slots__ = (
         "calls",
+        "disturbed",
+        "fresh",
         "grown",
         "held",
+        "in_use",
+        "measured",
         "method",
         "name",
+        "native",
         "others",
         "read",
         "read_at",
@@ -51,6 +62,8 @@ class _Account:
         "ref",
         "rests",
         "retained",
+        "rise",
+        "site",
     )
 
     def __init__(self, model: Any, method: str, forget: Callable[[Any], Any]) -> None:
@@ -59,7 +72,14 @@ class _Account:
         self.method = method
         self.calls = 0
         self.retained = Retained()
-        self.grown = 0  # bytes in use, the first calls among them
+        self.rise: Optional[Rise] = None  # of what has been read often enough
+        self.fresh: Deque[Mark] = deque(maxlen=_MOST_FRESH)  # since the last look
+        self.site: Place = UNKNOWN  # the line of one of these calls, and not of the first: that one may be a warm-up
+        self.disturbed = 0  # as of the last reading
+        self.measured = 0  # calls in stretches whose ends could be compared
+        self.grown = 0  # bytes in use over these, the first calls among them
+        self.native = 0  # of these, what malloc has handed out: without Python's small objects
+        self.in_use = 0  # of malloc, at the last reading
         self.held: Optional[int] = None  # bytes in use at the last reading, if that can be compared with the next
         self.read = self.read_at = 0  # calls at the last reading, and from which on there is another
         self.others = 0  # calls of all other models at the last reading
@@ -243,23 +263,49 @@ class Models(Probe):
 
         A stretch in which another model was called, or calls overlapped, is nobody's.
         """
-        account.read_at = account.calls + min(_FARTHEST, max(_NEAREST if is_short else 1, account.calls // 4))
+        is_warm = account.calls >= _WARM_UP or not is_short
+        account.read_at = account.calls + ((_APART if is_warm else _NEAREST) if is_short else 1)
         now = monotonic()
         if now < account.rests:
-            account.read_at = min(account.read_at, account.calls + (_NEAREST if is_short else 1))
             return
         began = thread_time()  # what waiting for other threads takes is none of its cost
         others = sum(other.calls for other in list(self._accounts.values())) - account.calls
-        held = self.scene.process.read().held_bytes if self._under_way == 1 else None
-        if held is not None and account.held is not None and others == account.others:
+        disturbed = guard.disturbances[0]
+        memory = self.scene.process.read() if self._under_way == 1 else None
+        held = memory.held_bytes if memory is not None and disturbed == guard.disturbances[0] else None
+        is_same = others == account.others and disturbed == account.disturbed
+        if memory is not None and held is not None and account.held is not None and is_same:
             account.retained.add(account.calls - account.read, held - account.held)
             account.grown += held - account.held
-        account.held, account.others, account.read = held, others, account.calls
+            account.measured += account.calls - account.read
+            account.native += (memory.in_use_bytes or 0) - account.in_use
+            if is_warm and memory.in_use_bytes is not None:
+                account.fresh.append(Mark(account.measured, account.native))
+        account.in_use = (memory.in_use_bytes or 0) if memory is not None else 0
+        account.held, account.others, account.read, account.disturbed = held, others, account.calls, disturbed
         took = thread_time() - began
         guard.spent["models"] += took
         account.readings += 1
+        if account.readings == _LEAST_READINGS:
+            account.site, _ = self.scene.where("model: " + account.method)
         if account.readings > _FREELY:
             account.rests = now + took / _READING_SHARE
+
+    def read(self) -> None:
+        """Whether calls leave memory behind is judged where the watch looks, and not in the calls."""
+        for account in list(self._accounts.values()):
+            if account.rise is None and len(account.fresh) >= _LEAST_READINGS:
+                account.rise = Rise()
+            if account.rise is not None:
+                account.rise.add([account.fresh.popleft() for _ in range(len(account.fresh))])
+
+    def rises(self) -> List[Tuple[Site, str, Rise]]:
+        """Of the calls that were measured often enough: the line, what was called, and what they have left."""
+        return [
+            (site_of(account.site), "%s.%s" % (account.name.strip(), account.method), account.rise)
+            for account in list(self._accounts.values())
+            if account.rise is not None
+        ]
 
     def calls(self) -> List[Calls]:
         """Every model that is alive, and how it has been called."""
