@@ -1,7 +1,7 @@
 # Each target makes the environment it needs, once, outside the tree (see tests/matrix.py).
 IN = python3 tests/matrix.py --in
 
-.PHONY: demo test lint matrix bench clean
+.PHONY: demo test lint matrix replicas bench clean
 
 demo:  ## a small serving loop with a leak in it, and the warning that names the line
 	@$(IN) newest examples/serving_loop_with_a_leak.py
@@ -17,6 +17,9 @@ lint:  ## style, types, import contracts
 
 matrix:  ## the contract and leak tests, on every TensorFlow
 	@python3 tests/matrix.py
+
+replicas:  ## the metrics of killed replicas, under Ray Serve and BentoML
+	@python3 tests/matrix.py replicas-py3.11
 
 bench:  ## what the watch costs
 	@$(IN) newest benchmarks/overhead.py

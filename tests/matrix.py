@@ -1,7 +1,7 @@
 """Every TensorFlow that tfmemwatch is run on: make the environments, run the tests in each, print one table.
 
-    python3 tests/matrix.py [ENV ...]         the contract and leak tests, in all environments or those named;
-                                              in "replicas-py3.11" those of Ray Serve and BentoML
+    python3 tests/matrix.py [ENV ...]         the contract and leak tests, in all environments of TensorFlow or those named;
+                                              in "replicas-py3.11", when it is named, those of Ray Serve and BentoML
     python3 tests/matrix.py --in ENV ARG ...  python ARG ... in one environment, or in "newest" or "lint"
 
 Needs nothing but Python 3.9 or newer. The environments are kept outside the tree, in $TFMEMWATCH_CACHE.
@@ -51,7 +51,8 @@ TENSORFLOW = {
 }
 # Not what goes by the clock, tests/leaks/test_left_on.py, nor tests/memory: `make test` has those.
 TESTS = ["tests/contract", "tests/leaks/test_leaks.py"]
-TESTS_IN = {"replicas-py3.11": ["tests/test_serving.py", "-k", "replica"]}  # and nothing runs beside them
+# Nothing runs beside these. They are run when they are asked for: 2 GB to install, and Ray alone takes some minutes.
+TESTS_IN = {"replicas-py3.11": ["tests/test_serving.py", "-k", "replica"]}
 # The newest TensorFlow of the table above that has a wheel for a Python.
 NEWEST = {"3.13": "tf2.21", "3.12": "tf2.21", "3.11": "tf2.21", "3.10": "tf2.21", "3.9": "tf2.18"}
 OWN_PYTHON = "%d.%d" % sys.version_info[:2]
@@ -85,7 +86,7 @@ def main(arguments: List[str]) -> int:
     unknown = set(arguments) - set(ENVS)
     if unknown:
         sys.exit("no environment %s; there are: %s" % (", ".join(sorted(unknown)), ", ".join(ENVS)))
-    envs = arguments or ENVS
+    envs = arguments or [env for env in ENVS if env not in TESTS_IN]
     with ThreadPoolExecutor(max_workers=2) as pool:
         rows = list(pool.map(row_of, [env for env in envs if env not in TESTS_IN]))
     rows += [row_of(env) for env in envs if env in TESTS_IN]  # Ray gives up on a machine that is busy

@@ -94,7 +94,7 @@ def ask_bentoml(port, number):
 def test_a_killed_replica_leaves_its_counts_and_nothing_alive(tmp_path, part, ask, command):
     """Of two that leak, under Ray Serve and BentoML: one exposition has both, and names the line."""
     if importlib.util.find_spec(part) is None:
-        pytest.skip("this one runs in an environment of its own: python3 tests/matrix.py replicas-py3.11")
+        pytest.skip("this one runs in an environment of its own: make replicas")
     installed("tensorflow")
     port, short = free_port(), tempfile.mkdtemp()  # Ray's sockets want a short name
     metrics_port = free_port() if part == "ray" else port
