@@ -1,7 +1,7 @@
 """Every TensorFlow that tfmemwatch is run on: make the environments, run the tests in each, print one table.
 
-    python3 tests/matrix.py [ENV ...]         the contract and leak tests, in all environments of TensorFlow or the named;
-                                              in "replicas-py3.11", when it is named, those of Ray Serve and BentoML
+    python3 tests/matrix.py [ENV ...]         the contract and leak tests, in all environments or those named; in
+                                              "replicas-py3.11", when it is named, those of Ray Serve and BentoML
     python3 tests/matrix.py --in ENV ARG ...  python ARG ... in one environment, or in "newest" or "lint"
 
 Needs nothing but Python 3.9 or newer. The environments are kept outside the tree, in $TFMEMWATCH_CACHE.
