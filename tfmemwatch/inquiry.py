@@ -569,11 +569,11 @@ class Inquiry:
         self.filling = ""
         for row in self._rows[:1]:
             half = self._outputs.get((row.site, row.name))
-            if half is None or row.is_compiled or not _goes_on(half.sizes, row.sizes):
+            if half is None or row.is_compiled or not _goes_on(half.shapes, row.shapes):
                 continue
             if self._filling_from is None:
                 self._filling_from = self._first.held
-            each = grown / (row.sizes * self._span / self._window)
+            each = grown / (row.shapes * self._span / self._window)
             if self._last.held - self._filling_from <= _SHAPES_KEPT * each:
                 self.filling = "oneDNN keeps %s for each new shape that %s comes to, up to some %s shapes" % (
                     size_of(each), row.site.short, count_of(_SHAPES_KEPT),

@@ -32,6 +32,11 @@ class Operation(NamedTuple):
     is_function: bool
 
     @property
+    def shapes(self) -> int:
+        """About how many shapes it came to: of a function those of its inputs are known, of others what they made."""
+        return max(self.sizes, self.signatures) if self.is_function else self.sizes
+
+    @property
     def is_compiled(self) -> bool:
         """Whether it is a function that XLA compiles."""
         try:
