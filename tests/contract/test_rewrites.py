@@ -387,7 +387,7 @@ def test_functions_of_any_form_are_called_as_they_can_be(tf, watch, failures, ma
         bound = inspect.signature(python_function).bind(*args, **kwargs)
         bound.apply_defaults()
         given = dict(bound.arguments, **bound.arguments.get("named", {}))
-        eval(lines[-1].split("#")[0].strip(), dict(given, tf=tf, step=function, function=function))
+        eval(lines[-1].split("#")[0].strip(), dict(given, tf=tf, np=np, step=function, function=function))
     assert len(traces) == better.after < better.before
 
 
