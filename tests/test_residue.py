@@ -120,8 +120,8 @@ def test_objects_that_become_more_are_the_inquirys():
 
 def test_an_operation_that_is_ever_new_is_the_inquirys():
     """A cache of TensorFlow's grows, and has a name of its own."""
-    new = Operation(AT, "RandomUniform", 768, 0, 768 * KB, 768, 0, False)
-    same = Operation(AT, "MatMul", 768, 0, 0, 1, 0, False)
+    new = Operation(AT, "RandomUniform", 768, 0, 768 * KB, 768, 0, 1, False)
+    same = Operation(AT, "MatMul", 768, 0, 0, 1, 0, 1, False)
     assert looked(Window([same, new])) == []
     assert len(looked(Window([same, new._replace(signatures=1)]))) == 1
 
@@ -144,7 +144,7 @@ def test_before_enough_calls_nothing_is_said():
 
 def test_another_try_waits_for_twice_as_many_calls():
     """Where something else explained it, the heap is not looked through at each look."""
-    window = Window([Operation(AT, "Cast", 2000, 0, 0, 2000, 0, False)])
+    window = Window([Operation(AT, "Cast", 2000, 0, 0, 2000, 0, 1, False)])
     case = Residue(window, lambda: None)
     rise = risen(lambda call: KB * call, 3200)
     begun = 0
