@@ -400,7 +400,7 @@ class Inquiry:
         return False
 
     def _judge_containers(self, now: float, grown: float) -> bool:
-        is_early = self._looks < 2 * _LOOKS_FOR_OBJECTS
+        is_early = self._looks < (1.5 if self._by_clock else 2) * _LOOKS_FOR_OBJECTS
         for one in sorted(self._containers, key=lambda one: -one.bytes):
             if one.climbs * 8 < self._looks or one.bytes < 0.1 * grown or not one.goes_on:
                 continue
@@ -414,7 +414,8 @@ class Inquiry:
                 continue
             may_end = may_be_bounded(holder, site)
             if is_early and (may_end or one.slows_down):
-                self._look_twice_as_long()  # what things are taken out of may well have a bound
+                # What things are taken out of may well have a bound; by the clock what is found is no warning yet.
+                self._look_for_longer(0.5 if self._by_clock else 1.0)
                 return False
             is_sure = not may_end or not self._is_doubted_by_clock(holder.path)
             return self._found_in(one, holder, site, now, grown, is_sure)
@@ -584,11 +585,12 @@ class Inquiry:
         """What has no name is looked at for twice as long; and what goes on to rise may still become much."""
         if self._looks > 2 * _LOOKS_FOR_OBJECTS:
             return False
-        self._look_twice_as_long()
+        self._look_for_longer(1.0)
         return True
 
-    def _look_twice_as_long(self) -> None:
-        self._lasts += self._span
+    def _look_for_longer(self, share: float) -> None:
+        """By so much of the looks there have been."""
+        self._lasts += int(share * self._span)
         self._middle = self._with_tensors(self._last)
 
     def _floor_rises(self, grown: float) -> bool:

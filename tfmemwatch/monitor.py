@@ -41,6 +41,7 @@ from .residue import Row
 from .sample import Calls, Cause, Living, Own, Sample
 from .sampler import Sampler
 
+_AHEAD_SECONDS = 1.0  # between two readings of the limits
 _EVIDENCE_BYTES = 64 << 20  # what must be left below the limit before evidence is taken: a census takes some of it
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 
@@ -96,6 +97,7 @@ class Watch:
         per_hour = 3600 / self.config.sample_seconds
         self._examiner = Examiner(self, COUNT_EVENTS, _TIME_PACE, "hour", per_hour)
         self._looks = 0
+        self._ahead_at = 0.0  # when the limits are read again
         self._own_seconds = 0.0
         self._refused = False
         self.budget = Budget(self.config.max_overhead)
@@ -328,8 +330,13 @@ class Watch:
             guard.logger.info("%s: the %s has gone, after %.1f s", one.what, one.kind, time.monotonic() - one.since)
 
     def _look_ahead(self) -> None:
+        """Limits are read from a dozen files: once a second at most."""
+        now = time.monotonic()
+        if now < self._ahead_at:
+            return
+        self._ahead_at = now + _AHEAD_SECONDS
         try:
-            self.horizon.look(time.monotonic(), self.memory(), len(sys.modules))
+            self.horizon.look(now, self.memory(), len(sys.modules))
         except Exception:
             guard.failed("limits")
 

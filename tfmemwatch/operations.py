@@ -14,7 +14,7 @@ from .probes.scene import Scene
 _MOST_CALLS = 6000  # in one half of a window; the rest of that half only passes through
 _MOST_KEYS = 500
 _CHEAP_SECONDS = 5e-6  # what reading malloc may cost a call: where it takes longer, fewer calls are weighed
-_MOST_STRIDE = 31
+_MOST_STRIDE = 2000
 _MOST_KINDS = 4096  # distinct signatures remembered for one line
 
 
@@ -77,7 +77,7 @@ class Operations:
         self._seen = {}
         self._watched = self._lasted = 0.0
         self._left, self._began = _MOST_CALLS, time.perf_counter()
-        self._stride = self._stride_for(self._scene.process.in_use_bytes)
+        self._stride = 1
         self._next = _MOST_CALLS
         if self._patches:
             return
@@ -97,13 +97,18 @@ class Operations:
         self._left, self._began = _MOST_CALLS, time.perf_counter()
         self._next = _MOST_CALLS
 
-    @staticmethod
-    def _stride_for(in_use: Callable[[], Any]) -> int:
-        """Of how many calls one is weighed: malloc takes the longer to count, the more pieces it is in."""
+    def _weigh(self, left: int) -> Tuple[int, int]:
+        """What is in use before a call, and for how many calls this one stands.
+
+        malloc takes the longer to count, the more pieces it is in: of so many calls one is weighed that it costs each
+        of them little. At uneven distances: a loop has a rhythm of its own.
+        """
+        stands_for = self._stride
         began = time.perf_counter()
-        in_use()
-        in_use()
-        return 1 + 2 * min(_MOST_STRIDE // 2, int((time.perf_counter() - began) / 4 / _CHEAP_SECONDS))
+        before = self._scene.process.in_use_bytes() or 0
+        self._stride = 1 + min(_MOST_STRIDE, int((time.perf_counter() - began) / _CHEAP_SECONDS))
+        self._next = left - (left * 2654435761 >> 7) % (2 * self._stride - 1)
+        return before, stands_for
 
     def close(self) -> None:
         """Stop; nothing of it is left in the program."""
@@ -155,13 +160,11 @@ class Operations:
                 if not left:
                     self._exhausted()
                 is_weighed = left < self._next
-                if is_weighed:  # at uneven distances: a loop has a rhythm of its own
-                    self._next = left - (left * 2654435761 >> 7) % (2 * self._stride - 1)
-                before = (in_use() or 0) if is_weighed else 0
+                before, stands_for = self._weigh(left) if is_weighed else (0, 0)
                 result = original(*args, **kwargs)
                 try:
                     output = tfapi.output_bytes(result)
-                    kept = self._stride * ((in_use() or 0) - before - output) if is_weighed else 0
+                    kept = stands_for * ((in_use() or 0) - before - output) if is_weighed else 0
                     note(kept, output, args)
                 except Exception:
                     guard.failed("operations")

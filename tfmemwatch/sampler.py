@@ -31,7 +31,9 @@ class Sampler:
             self._thread.join(timeout=5)
 
     def _run(self) -> None:
-        while not self._stop.wait(self._seconds):
+        rest = self._seconds
+        while not self._stop.wait(rest):
+            looked = time.monotonic()
             began = time.thread_time()
             try:
                 self._look()
@@ -39,3 +41,4 @@ class Sampler:
                 guard.failed("sampler")
             self.looks += 1
             self.spent_seconds += time.thread_time() - began
+            rest = max(self._seconds / 2, self._seconds - (time.monotonic() - looked))  # in a busy program a look waits
