@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import sys
 from time import perf_counter
-from types import FrameType
 from typing import Any, Callable, Dict, Hashable, Optional
 
 from .. import guard
@@ -51,13 +50,16 @@ class Sessions(Probe):
         spent.setdefault("sessions: close", 0.0)
 
         def close(*args: Any, **kwargs: Any) -> Any:
-            if patch.is_live and args and id(args[0]) in known:  # once: `__del__` closes it again
+            if patch.is_live and args:
                 try:
-                    if next(turns) % TIMED_EACH:
-                        self._closed(args[0], _getframe(1))
+                    fetched = known.pop(id(args[0]), None)
+                    if fetched is None:
+                        pass  # `__del__` closes it again, or another thread was first
+                    elif next(turns) % TIMED_EACH:
+                        self._closed(args[0], fetched, _getframe(1).f_code.co_name)
                     else:
                         began = perf_counter()
-                        self._closed(args[0], _getframe(1))
+                        self._closed(args[0], fetched, _getframe(1).f_code.co_name)
                         spent["sessions: close"] += TIMED_EACH * (perf_counter() - began)
                 except Exception:
                     guard.failed("sessions: close")
@@ -65,17 +67,13 @@ class Sessions(Probe):
 
         return close
 
-    def _closed(self, session: Any, caller: FrameType) -> None:
-        fetched = self._fetched.pop(id(session), None)
-        if fetched is None:  # another thread was first
-            return
+    def _closed(self, session: Any, fetched: Dict[Hashable, Place], caller: str) -> None:
         ledger = self.scene.ledger
         for at in fetched.values():
             ledger.undone("fetch", at, 1, _EXECUTOR_BYTES)
-        name = caller.f_code.co_name
-        if name == "close" and caller.f_back is not None:  # of a subclass
-            name = caller.f_back.f_code.co_name
-        ledger.ended(session, "session_dropped" if name == "__del__" else "session_closed")
+        if caller == "close":  # of a subclass
+            caller = _getframe(3).f_code.co_name
+        ledger.ended(session, "session_dropped" if caller == "__del__" else "session_closed")
 
     def _new_fetch(self, fetched: Dict[Hashable, Place], fetches: Any) -> None:
         """Each new list of fetches leaves a set of executors in the session, for as long as it is open."""
