@@ -31,9 +31,7 @@ class Sampler:
             self._thread.join(timeout=5)
 
     def _run(self) -> None:
-        rest = self._seconds
-        while not self._stop.wait(rest):
-            looked = time.monotonic()
+        while not self._stop.wait(self._seconds):
             began = time.thread_time()
             try:
                 self._look()
@@ -41,4 +39,3 @@ class Sampler:
                 guard.failed("sampler")
             self.looks += 1
             self.spent_seconds += time.thread_time() - began
-            rest = max(self._seconds / 2, self._seconds - (time.monotonic() - looked))  # in a busy program a look waits
