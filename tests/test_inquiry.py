@@ -136,6 +136,31 @@ def test_a_cache_that_fills_by_chance_slows_down(keys):
     assert climbing([math.exp(-look / keys) for look in range(20, 132)]).has_slowed_down
 
 
+class Failing(Operations):
+    """Fails when it is to be opened, the first time."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def open(self):
+        self.failed += 1
+        if self.failed == 1:
+            raise RuntimeError("dictionary changed size during iteration")
+
+
+def test_a_failure_ends_an_inquiry_and_no_more():
+    """What could not begin is not half begun: the next one finds the leak."""
+    inquiry, failures = Inquiry(Failing(), list, list, Pace(1000, 96 * 1024, 0.62), "step"), 0
+    for look in range(600):
+        memory = Memory((100 << 20) + look * 20_000, (100 << 20) + look * 20_000, 0, 1000)
+        try:
+            inquiry.look(memory, True, float(look), lambda memory=memory: memory)
+        except RuntimeError:
+            failures += 1
+    assert failures == 1
+    assert inquiry.finding is not None
+
+
 def at_the_end(inquiry):
     return inquiry._looks >= 100
 

@@ -75,3 +75,10 @@ def test_nothing_is_kept_alive_between_two_looks(owner):
     owner.rows = np.zeros(100_000)
     before = values.large()
     assert {type(part) for value in before.values() for part in value} <= {str, int}
+
+
+def test_a_collection_is_no_namespace(owner):
+    """What has thousands of keys is looked at by its length, and not one by one."""
+    owner.rows = dict.fromkeys(map(str, range(5000)), "x" * 100_000)
+    assert values.large() == values.large()
+    assert not any(value.name == "17" for value in values.large().values())

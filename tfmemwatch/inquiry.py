@@ -7,7 +7,8 @@ import gc
 import math
 import sys
 from collections import deque
-from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Set, Tuple
+from contextlib import contextmanager
+from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from . import census, guard, source, values
 from .advice import advice
@@ -196,7 +197,8 @@ class Inquiry:
         self.is_kept_back = False
         if self._looks >= 0:
             self._helds.append(held)
-            return self._go_on(unexplained, now, read)
+            with self._ended_by_failure():
+                return self._go_on(unexplained, now, read)
         self._wait -= 1
         self._quiet += 1
         if len(sys.modules) != self._modules:
@@ -231,8 +233,21 @@ class Inquiry:
         self._looks = -1
         self._suspicion.forget()
 
+    @contextmanager
+    def _ended_by_failure(self) -> Iterator[None]:
+        """A failure of ours ends the inquiry: one that is half begun, or half done, would fail at each look."""
+        try:
+            yield
+        except Exception:
+            self._give_up()
+            raise
+
     def begin(self, now: float, read: Callable[[], Memory]) -> None:
         """Begin to take evidence."""
+        with self._ended_by_failure():
+            self._begin(now, read)
+
+    def _begin(self, now: float, read: Callable[[], Memory]) -> None:
         if self._ask is not None:
             gc.collect()
             self._ask()

@@ -14,6 +14,7 @@ from .site import attributes_of, is_users
 
 _LARGE_BYTES = 1 << 16
 _MOST_OWNERS = 20000
+_MOST_NAMES = 2000  # of one of them
 _PLAIN = frozenset("ndarray str bytes bytearray array BytesIO StringIO".split())
 _Namespace = Tuple[int, str, Dict[str, Any]]  # what tells it from others, how it is called, and its names
 
@@ -33,7 +34,7 @@ def large() -> Values:
     """Those that the program's own modules, objects and running functions have, and dicts of theirs."""
     found = {}
     for key, path, names in _namespaces():
-        for name, value in list(names.items()):
+        for name, value in _items(names):
             size = int(size_of_thing(value)) if type(value).__name__ in _PLAIN and type(name) is str else 0
             if size >= _LARGE_BYTES:
                 found[key, name] = Value(name, "%s%s" % (path, name), size)
@@ -56,6 +57,14 @@ def _namespaces() -> List[_Namespace]:
         found.append((id(thing), type(thing).__name__ + ".", attributes_of(thing)))
     for function in frames.running():
         found.append((hash((function.module, function.function)), "", dict(function.variables)))
-    found += [(id(inner), path, inner) for _, path, names in found for inner in list(names.values())
+    found += [(id(inner), path, inner) for _, path, names in found for _, inner in _items(names)
               if type(inner) is dict and "__builtins__" not in inner]  # fmt: skip
     return found
+
+
+def _items(names: Dict[str, Any]) -> List[Tuple[str, Any]]:
+    """What has a name; of what has thousands of keys, and may change meanwhile, nothing: those are no names."""
+    try:
+        return list(names.items()) if len(names) <= _MOST_NAMES else []
+    except RuntimeError:  # another thread has added one
+        return []
