@@ -13,7 +13,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optio
 from . import census, guard, source, values
 from .advice import advice
 from .holders import CALLERS_SECONDS, SECONDS, path_to
-from .keeper import line_for, line_of_names, may_be_bounded, names_on, unbounded
+from .keeper import line_for, line_of_name, line_on, may_be_bounded, unbounded
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import FILLING, LEAK, UNKNOWN, Finding, Site, count_of, size_of
 from .operations import Operation, Operations
@@ -30,6 +30,7 @@ _MOST_LOOKS_ON = 3  # times that an inquiry which met a jump leaves its first ha
 _LOOKS_WHEN_SURE = 48  # in a loop with steps, for a collection that nothing in the source can keep from growing
 _MISSES = 2  # inquiries that must find nothing before what was found is over
 _SHAPES_KEPT = 2 * 1024  # at most: TensorFlow keeps 1,024 of oneDNN's primitives of each operation, and oneDNN its own
+_LONG = 64  # items of a collection whose length is remembered for a whole inquiry
 _LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
 # Operations that put something into what TensorFlow keeps for the program, and those that take it out again.
 _TAKES_IN = {"QueueEnqueue": "QueueDequeue", "LookupTableInsert": "LookupTableRemove", "Stage": "Unstage",
@@ -258,6 +259,7 @@ class Inquiry:
         self._half: Dict[Tuple[Site, str], Operation] = {}
         self._outputs: Dict[Tuple[Site, str], Operation] = {}
         self._before = census.take(self._tensor)
+        self._long = {key: length for key, length in self._before.lengths.items() if length >= _LONG}
         self._first = self._middle = self._last = first._replace(tensors=self._before.tensors)
         self._tensors_at_first = self._before.tensors
         self._exits_at_first = _exits()
@@ -514,21 +516,31 @@ class Inquiry:
                 return self._found("summed_under_tape", summed, "", count, grown, now, 0.8)
             return self._found("open_tape", tapes[0], "", count, grown, now, 0.9)
         above = census.Above()
+        is_collected = False
         for index in range(1, more, max(1, more // 4)):  # some of those that came last
             collection = census.collection_of(tensors[-index], above, tensors)
+            is_collected = is_collected or collection is not None
             holder = unbounded(census.holder_of(collection, above)) if collection is not None else None
             site = line_for(holder, self._near()) if holder is not None else None
             if holder is None or site is None or is_framework(holder.module):
                 continue
-            if _has_room(collection) or any(
-                one.thing is collection and one.has_slowed_down for one in self._containers
-            ):
+            if self._has_an_end(collection):
                 self._is_explained = True
                 return False
             return self._found("live_tensors", site, holder.path, count, grown, now, 0.8, holder.path)
-        way = self._way_to(tensors[-more:])  # in no collection: a chain of objects, each with the one before it
-        at = line_of_names(names_on(way), self._near()) or self.heaviest[0]
-        if not way or at is UNKNOWN:
+        return not is_collected and self._judge_chain(tensors[-more:], count, grown, now)
+
+    def _has_an_end(self, collection: Any) -> bool:
+        """Whether it was as long before as it is now, and its places are filled; or it fills ever more slowly."""
+        if self._long.get(id(collection)) == len(collection):
+            return True
+        return any(one.thing is collection and one.has_slowed_down for one in self._containers)
+
+    def _judge_chain(self, tensors: List[Any], count: int, grown: float, now: float) -> bool:
+        """Tensors in no collection: a chain of objects, each with the one before it."""
+        way = self._way_to(tensors)
+        at = line_on(way, self._near()) or self.heaviest[0]
+        if not way or at is UNKNOWN or " its cache" in way:  # one without a bound is a collection, and known
             return False
         return self._found("live_tensors", at, way.rpartition(" → ")[0], count, grown, now, 0.7, way)
 
@@ -560,7 +572,7 @@ class Inquiry:
         if taker is not None:
             return self._found("backlog", taker.site, taker.name, 0, grown, now, 0.7, is_sure=is_sure)
         value = values.grown(self._values, values.large(), 0.4 * grown)
-        at = line_of_names([value.name], self._near()) if value is not None else None
+        at = line_of_name(value.name, self._near()) if value is not None else None
         if value is not None and at is not None:
             return self._found("growing_value", at, value.path, 0, grown, now, 0.8, value.path, is_sure)
         if larger is not None:
@@ -668,11 +680,6 @@ class Inquiry:
         self._wait = self._patience if again is None else again
         self.stop()
         return over
-
-
-def _has_room(collection: Any) -> bool:
-    """Whether it was made as long as it will ever be, and there are places left: a ring that fills."""
-    return type(collection) is list and (collection[-1] is None or isinstance(collection[-1], (int, float)))
 
 
 def _exits() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Iterable, List, Optional, Sequence
+from typing import Iterable, Optional, Sequence
 
 from . import census, source
 from .model import Site
@@ -15,20 +15,25 @@ def unbounded(holder: Optional[census.Holder]) -> Optional[census.Holder]:
     """The holder, if it can grow for ever: a library that asks for the length of what it keeps has set a bound."""
     if holder is None or holder.bound is not None:
         return None
-    if not is_users(holder.module, True) and holder.line is None:
-        file = file_of(sys.modules.get(holder.module))
-        if file and source.measures(holder.names, file, holder.owners):
-            return None
-    return holder
+    if (
+        not is_users(holder.module, True)
+        and holder.line is None
+        and _measures(holder.module, holder.names, holder.owners)
+    ):
+        return None
+    inner = holder.inner
+    return None if inner is not None and _measures(inner.module, (inner.name,), inner.owners) else holder
+
+
+def _measures(module: str, names: Sequence[str], owners: Sequence[str]) -> bool:
+    """Whether the source of a library asks how long its collection is."""
+    file = file_of(sys.modules.get(module))
+    return file != "" and source.measures(names, file, owners)
 
 
 def may_be_bounded(holder: census.Holder, site: Site) -> bool:
-    """Whether the program takes things out again, or the library's object that it is in asks how many there are."""
-    if source.may_bound(holder.names, site.file, holder.owners):
-        return True
-    inner = holder.inner
-    file = file_of(sys.modules.get(inner.module)) if inner is not None else ""
-    return inner is not None and bool(file) and source.measures((inner.name,), file, inner.owners)
+    """Whether the program takes things out again somewhere, or keeps them from becoming too many."""
+    return source.may_bound(holder.names, site.file, holder.owners)
 
 
 def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]:
@@ -39,14 +44,14 @@ def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]
     files = source.project_files([first] if first else [])
     functions = {(site.file, site.function) for site in near}
     for anyhow in (False, True) if holder.is_within else (False,):
-        for name in holder.names:
-            lines = source.putting_into(name, files, anyhow)
-            lines.sort(key=lambda line: (
-                holder.owners.index(line.owner) if line.owner in holder.owners else len(holder.owners),
-                (line.site.file, line.site.function) not in functions,
-            ))  # fmt: skip
-            if lines:
-                return lines[0].site
+        found = [
+            ((_steps_up(line.owner, holder.owners), line.site.file != first, rank,
+              (line.site.file, line.site.function) not in functions), line.site)
+            for rank, name in enumerate(holder.names)
+            for line in source.putting_into(name, files, anyhow)
+        ]  # fmt: skip
+        if found:
+            return min(found, key=lambda row: row[0])[1]
     if is_users(holder.module, True) or is_framework(holder.module):
         return None
     calls = source.using(holder.module.split(".")[0], files)  # a collection inside a library: who calls that library?
@@ -54,23 +59,30 @@ def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]
     return calls[0] if calls else None
 
 
-def line_of_names(names: Sequence[str], near: Iterable[Site] = ()) -> Optional[Site]:
-    """The line that gives one of these names a new value or puts something into it, where no collection is known."""
+def _steps_up(owner: str, owners: Sequence[str]) -> int:
+    """How far up among the classes of an object one of them is; none of them is the farthest."""
+    return owners.index(owner) if owner in owners else len(owners)
+
+
+def line_of_name(name: str, near: Iterable[Site] = (), attributes_only: bool = False) -> Optional[Site]:
+    """The line that gives a name a new value or puts something into it, where no collection is known."""
     files = source.project_files()
     functions = {(site.file, site.function) for site in near}
-    for name in names:
-        lines = [line.site for line in source.putting_into(name, files)] or source.renewing(name, files)
-        lines = lines or [line.site for line in source.putting_into(name, files, anyhow=True)]
-        lines.sort(key=lambda site: (site.file, site.function) not in functions)
-        if lines:
-            return lines[0]
-    return None
+    lines = [line.site for line in source.putting_into(name, files)]
+    lines = lines or source.renewing(name, files, attributes_only)
+    lines = lines or [line.site for line in source.putting_into(name, files, anyhow=True)]
+    return min(lines, key=lambda site: (site.file, site.function) not in functions, default=None)
 
 
-def names_on(way: str) -> List[str]:
-    """The names on the way to a thing, those nearest to the program first: `self.head → prev → Tensor`."""
-    steps = [re.sub(r" \(.*?\)$", "", step) for step in way.split(" → ")[:-1]]
-    return [name for step in steps for name in reversed(re.findall(r"[A-Za-z_]\w*", step))]
+def line_on(way: str, near: Iterable[Site] = ()) -> Optional[Site]:
+    """The line that makes a chain of objects longer, of which the way to one is known: `self.head → prev → Tensor`."""
+    steps = [re.sub(r" (\(.*?\)|of .*\(\).*)$", "", step) for step in way.split(" → ")[:-1]]
+    root, *attributes = [name for step in steps for name in re.findall(r"[A-Za-z_]\w*", step)] or [""]
+    for name in attributes:
+        line = line_of_name(name, near, attributes_only=True)
+        if line is not None:
+            return line
+    return line_of_name(root, near) if root else None
 
 
 class Keeper:

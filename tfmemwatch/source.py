@@ -71,14 +71,17 @@ def putting_into(name: str, files: Iterable[str], anyhow: bool = False) -> List[
     return found
 
 
-def renewing(name: str, files: Iterable[str]) -> List[Site]:
+def renewing(name: str, files: Iterable[str], attributes_only: bool = False) -> List[Site]:
     """The lines that give what is called `name` a new value, elsewhere than where it is made."""
     found = []
     for file in files:
         tree = _parsed(file, name)
         for part in _walk(tree) if tree is not None else ():
             is_new = isinstance(part.node, ast.Assign) and part.function not in _CONSTRUCTS
-            if is_new and name in (_tail(target) for target in _targets(part.node)):
+            targets = _targets(part.node) if is_new else []
+            if attributes_only:
+                targets = [target for target in targets if not isinstance(target, ast.Name)]
+            if name in map(_tail, targets):
                 found.append(Site(file, part.node.lineno, part.function))
     return found
 
