@@ -13,7 +13,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optio
 from . import census, guard, source, values
 from .advice import advice
 from .holders import CALLERS_SECONDS, SECONDS, path_to
-from .keeper import line_for, line_of_name, line_on, may_be_bounded, unbounded
+from .keeper import line_for, line_of_names, line_on, may_be_bounded, unbounded
 from .memory import PYTHON_BLOCK_BYTES, Memory
 from .model import FILLING, LEAK, UNKNOWN, Finding, Site, count_of, size_of
 from .operations import Operation, Operations
@@ -519,8 +519,9 @@ class Inquiry:
         is_collected = False
         for index in range(1, more, max(1, more // 4)):  # some of those that came last
             collection = census.collection_of(tensors[-index], above, tensors)
-            is_collected = is_collected or collection is not None
-            holder = unbounded(census.holder_of(collection, above)) if collection is not None else None
+            named = census.holder_of(collection, above) if collection is not None else None
+            is_collected = is_collected or named is not None
+            holder = unbounded(named)
             site = line_for(holder, self._near()) if holder is not None else None
             if holder is None or site is None or is_framework(holder.module):
                 continue
@@ -572,7 +573,7 @@ class Inquiry:
         if taker is not None:
             return self._found("backlog", taker.site, taker.name, 0, grown, now, 0.7, is_sure=is_sure)
         value = values.grown(self._values, values.large(), 0.4 * grown)
-        at = line_of_name(value.name, self._near()) if value is not None else None
+        at = line_of_names([value.name], self._near()) if value is not None else None
         if value is not None and at is not None:
             return self._found("growing_value", at, value.path, 0, grown, now, 0.8, value.path, is_sure)
         if larger is not None:

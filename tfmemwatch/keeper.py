@@ -64,25 +64,26 @@ def _steps_up(owner: str, owners: Sequence[str]) -> int:
     return owners.index(owner) if owner in owners else len(owners)
 
 
-def line_of_name(name: str, near: Iterable[Site] = (), attributes_only: bool = False) -> Optional[Site]:
-    """The line that gives a name a new value or puts something into it, where no collection is known."""
+def line_of_names(names: Sequence[str], near: Iterable[Site] = (), attributes_only: bool = False) -> Optional[Site]:
+    """The line that puts something into the first of these names for which there is one, or gives it a new value."""
     files = source.project_files()
     functions = {(site.file, site.function) for site in near}
-    lines = [line.site for line in source.putting_into(name, files)]
-    lines = lines or source.renewing(name, files, attributes_only)
-    lines = lines or [line.site for line in source.putting_into(name, files, anyhow=True)]
-    return min(lines, key=lambda site: (site.file, site.function) not in functions, default=None)
+    for anyhow in (False, True):
+        for name in names:
+            lines = [line.site for line in source.putting_into(name, files, anyhow)]
+            lines = lines or source.renewing(name, files, attributes_only)
+            if lines:
+                return min(lines, key=lambda site: (site.file, site.function) not in functions)
+    return None
 
 
 def line_on(way: str, near: Iterable[Site] = ()) -> Optional[Site]:
     """The line that makes a chain of objects longer, of which the way to one is known: `self.head → prev → Tensor`."""
     steps = [re.sub(r" (\(.*?\)|of .*\(\).*)$", "", step) for step in way.split(" → ")[:-1]]
-    root, *attributes = [name for step in steps for name in re.findall(r"[A-Za-z_]\w*", step)] or [""]
-    for name in attributes:
-        line = line_of_name(name, near, attributes_only=True)
-        if line is not None:
-            return line
-    return line_of_name(root, near) if root else None
+    named = [re.findall(r"[A-Za-z_]\w*", step) for step in steps]
+    attributes = [name for names in named for name in names[:0:-1]] + [names[0] for names in named[1:] if names]
+    root = named[0][:1] if named else []
+    return line_of_names(attributes, near, attributes_only=True) or line_of_names(root, near)
 
 
 class Keeper:
