@@ -567,8 +567,10 @@ class Inquiry:
             return self._give_up()
         taker = next(filter(self._takes_in, self._rows), None)
         is_enough = self._is_material(grown, 2) if taker is not None else self._is_much(grown)
-        if self._looks < 2 * _LOOKS_FOR_OBJECTS or not is_enough:
+        if self._by_clock and (self._looks < 2 * _LOOKS_FOR_OBJECTS or not is_enough):
             return False if self._waits_for_more() else self._give_up()
+        if not self._by_clock and (not is_enough or self._is_doubted("the rest")):
+            return self._give_up()  # what fills and is emptied in turn looks different the next time
         is_sure = not self._is_doubted_by_clock("the rest")
         if taker is not None:
             return self._found("backlog", taker.site, taker.name, 0, grown, now, 0.7, is_sure=is_sure)
@@ -610,7 +612,7 @@ class Inquiry:
         return bool(self.filling)
 
     def _waits_for_more(self) -> bool:
-        """What has no name is looked at for twice as long; and what goes on to rise may still become much."""
+        """By the clock a look is no measure of what the program did: what goes on to rise may still become much."""
         if self._looks > 2 * _LOOKS_FOR_OBJECTS:
             return False
         self._look_for_longer(1.0)
@@ -622,9 +624,14 @@ class Inquiry:
         self._middle = self._with_tensors(self._last)
 
     def _floor_rises(self, grown: float) -> bool:
-        """Whether the least that was in use has grown too: by the clock one reads in the middle of calls as well."""
-        quarter = max(1, len(self._helds) // 4)
-        return not self._by_clock or min(self._helds[-quarter:]) - self._first.held >= 0.4 * grown
+        """Whether the least that was in use has grown too.
+
+        By the clock one reads in the middle of calls as well; and what is filled and emptied in turn may stand a little
+        higher at each of three readings, wherever it is then.
+        """
+        helds = self._helds[self._first.look :]
+        part = max(1, len(helds) // (4 if self._by_clock else 2))
+        return min(helds[-part:]) - self._first.held >= (0.4 if self._by_clock else 0.3) * grown
 
     @property
     def heaviest(self) -> Tuple[Site, str]:

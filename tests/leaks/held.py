@@ -8,7 +8,7 @@ import threading
 
 import tensorflow as tf
 from features import tensorflow_2
-from pairs import BOUNDABLE, HOLDERS, KEPT, leak
+from pairs import BOUNDABLE, HOLDERS, KEPT, UNNAMED, leak
 
 
 @leak("live_tensors", HOLDERS)
@@ -380,7 +380,7 @@ class RegisteredForTheEnd:
         atexit._clear()
 
 
-@leak("native_heap", BOUNDABLE, needs=(tensorflow_2,))
+@leak("native_heap", UNNAMED, needs=(tensorflow_2,))
 class QueueThatIsNotDrained:
     """A queue of TensorFlow's, of which every tenth element is read; cured by reading all of them."""
 
@@ -398,7 +398,7 @@ class QueueThatIsNotDrained:
         self.queue.dequeue()
 
 
-@leak("live_tensors", BOUNDABLE, needs=(tensorflow_2,))
+@leak("live_tensors", UNNAMED, needs=(tensorflow_2,))
 class VariableThatGrows:
     """A bank of rows in one variable, with more of them assigned each time; cured by a window."""
 

@@ -20,6 +20,7 @@ KEPT = 48  # as above; then the collection that keeps these things is looked for
 OPERATIONS = 100  # memory rises; then the attributes and numbers that operations are given are watched
 HOLDERS = 180  # memory rises; then collections and tapes are watched, over a longer while
 BOUNDABLE = 300  # the same, where some line takes things out: then it is watched for twice as long
+UNNAMED = 600  # no collection holds it: then two inquiries must see it, and a jump in one costs a third
 
 Claim = namedtuple("Claim", "kind steps needs")
 Case = namedtuple("Case", "mode module name is_pair issues")
