@@ -606,7 +606,7 @@ class Inquiry:
                 self._filling_from = self._first.held
             each = grown / (row.shapes * self._span / self._window)
             if self._last.held - self._filling_from <= _SHAPES_KEPT * each:
-                self.filling = "oneDNN keeps %s for each new shape that %s comes to, up to some %s shapes" % (
+                self.filling = "%s for each new shape that %s comes to, as oneDNN keeps of some %s shapes at most" % (
                     size_of(each), row.site.short, count_of(_SHAPES_KEPT),
                 )  # fmt: skip
         return bool(self.filling)
