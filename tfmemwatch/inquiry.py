@@ -14,7 +14,7 @@ from . import census, guard, source, values
 from .advice import advice
 from .holders import CALLERS_SECONDS, SECONDS, path_to
 from .keeper import line_for, line_of_names, line_on, may_be_bounded, unbounded
-from .memory import PYTHON_BLOCK_BYTES, Memory
+from .memory import PYTHON_BLOCK_BYTES, Memory, least
 from .model import FILLING, LEAK, UNKNOWN, Finding, Site, count_of, size_of
 from .operations import Operation, Operations
 from .site import is_framework, is_users
@@ -324,7 +324,7 @@ class Inquiry:
         memory = read()
         held = float(memory.held_bytes or 0)
         if self._by_clock:
-            held = min([held, *self._recent])
+            held = min([least(lambda: float(read().held_bytes or 0)), *self._recent])
         return _Reading(self._looks, now, held, memory.python_blocks)
 
     def _with_tensors(self, reading: _Reading) -> _Reading:

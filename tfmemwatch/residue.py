@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
 from typing import Any, Callable, Iterable, List, NamedTuple, Optional
 
 from . import census, guard
+from .memory import least
 from .model import Site, count_of, size_of
 from .operations import Operations
 from .retained import Rise
@@ -15,7 +15,6 @@ from .retained import Rise
 _LEAST_CALLS = 768  # between the two: in the middle of a call there are hundreds of blocks more than between calls
 _SHARE = 0.25  # of what is left, or of the calls: what makes up so much of it may be the cause
 _BLOCKS_A_CALL = 0.5  # an array or a tensor that is kept is one or two
-_READINGS, _BREATH_SECONDS = 8, 0.002
 _LEAST_NEW = 6  # attributes or numbers of one operation
 
 
@@ -39,7 +38,7 @@ class _Case(NamedTuple):
     rise: Rise
     calls: int
     grown: int
-    python_blocks: int
+    python_blocks: float
     before: census.Census
     has_window: bool
 
@@ -114,15 +113,10 @@ class Residue:
         return after.tensors - case.before.tensors >= _SHARE * calls or held >= _SHARE * grown
 
 
-def _python_blocks() -> int:
-    """Python's small blocks after a collection; a few readings, since the program goes on meanwhile."""
+def _python_blocks() -> float:
+    """Python's small blocks after a collection."""
     gc.collect()
-    blocks = getattr(sys, "getallocatedblocks", lambda: 0)
-    least: int = blocks()
-    for _ in range(_READINGS):
-        time.sleep(_BREATH_SECONDS)
-        least = min(least, blocks())
-    return least
+    return least(getattr(sys, "getallocatedblocks", lambda: 0))
 
 
 def _gained(thing: Any, before: census.Census, after: census.Census) -> float:
