@@ -187,7 +187,7 @@ def test_a_suspect_is_one_series_while_its_numbers_change_and_another_when_its_w
     """An alert that waits for two minutes is not set back by each new trace."""
     found = finding("retrace", cause="it grows (300 of 1,024)", short="`tf.constant(boost)` (41 traces become 1)")
     first = told_of(readings, found)
-    more = found._replace(cause="it grows (900 of 1,024)", short="`tf.constant(boost)` (977 traces become 1)")
+    more = found._replace(cause="it grows (900 of 1,024)", short="`tf.constant(boost)` (the first 128 traces become 1)")
     assert told_of(readings, more) == first
     assert told_of(readings, found._replace(cause="it grows", short="")) == ("it grows", "Make it once.")
 

@@ -252,5 +252,5 @@ def instead(account: Account) -> Optional[Rewrite]:
             computed_with(*function.line), kept_plain(*function.line, "autograph=False" not in function.options),
             function.declared, function.rest,
         )  # fmt: skip
-        account.better = rewrite(target, seen, len(seen))
+        account.better = rewrite(target, seen, len(seen) < _MOST_KEPT)
     return account.better

@@ -55,10 +55,12 @@ class _Plan(NamedTuple):
     notes: Tuple[str, ...] = ()
 
 
-def rewrite(target: Target, seen: Sequence[Signature], before: int) -> Optional[Rewrite]:
+def rewrite(target: Target, seen: Sequence[Signature], is_all: bool = True) -> Optional[Rewrite]:
     """The first that makes one trace of all calls, or else fewest; nothing where none helps."""
-    if len(seen) < 2:
+    before = len(seen)
+    if before < 2:
         return None
+    traces = "%d traces" % before if is_all else "the first %d traces" % before
     names = _names(target, seen)
     calls = [dict(one.arguments) for one in seen]
     floats = _float_dtype(seen)
@@ -80,11 +82,11 @@ def rewrite(target: Target, seen: Sequence[Signature], before: int) -> Optional[
     signature = "input_signature=[%s]" % ", ".join(plans[name].spec for name in names)
     is_signed = is_signed and contexts < before
     if is_signed:
-        found = [_decorated(target, signature), _called(target, plans, names, before, contexts)]
+        found = [_decorated(target, signature), _called(target, plans, names, traces, contexts)]
         total = contexts
     elif relaxed < before:
         found = [_decorated(target, target.relax + "=True")] if shapes_vary else []
-        found.append(_called(target, plans, names, before, relaxed))
+        found.append(_called(target, plans, names, traces, relaxed))
         total = relaxed
     else:
         return None
@@ -95,14 +97,14 @@ def rewrite(target: Target, seen: Sequence[Signature], before: int) -> Optional[
     options = [("", plain)] if plain == total else [("`%s`" % signature, total)] if is_signed else []
     if target.relax and relaxed < plain:
         options.append(("`%s=True`" % target.relax, relaxed))
-    short = next(filter(None, (_short([option, *changes], before, count) for option, count in options)), "")
+    short = next(filter(None, (_short([option, *changes], traces, count) for option, count in options)), "")
     return Rewrite("\n".join([*filter(None, notes), *found]), before, total, short)
 
 
-def _short(parts: Sequence[str], before: int, after: int) -> str:
+def _short(parts: Sequence[str], traces: str, after: int) -> str:
     """Some parts of a rewrite as one line; nothing where that would be long."""
     text = " and ".join(filter(None, parts))
-    return "%s (%d traces become %d)" % (text, before, after) if 0 < len(text) <= _MOST_SHORT else ""
+    return "%s (%s become %d)" % (text, traces, after) if 0 < len(text) <= _MOST_SHORT else ""
 
 
 def _names(target: Target, seen: Sequence[Signature]) -> List[str]:
@@ -136,7 +138,7 @@ def _decorated(target: Target, option: str) -> str:
     return "@tf.function(%s)\ndef %s(%s): ..." % (", ".join([option, *target.options]), target.name, parameters)
 
 
-def _called(target: Target, plans: Dict[str, _Plan], names: Sequence[str], before: int, after: int) -> str:
+def _called(target: Target, plans: Dict[str, _Plan], names: Sequence[str], traces: str, after: int) -> str:
     arguments = []
     for name in names:
         if _is_of_rest(target, name):
@@ -147,7 +149,7 @@ def _called(target: Target, plans: Dict[str, _Plan], names: Sequence[str], befor
     arguments = list(dict.fromkeys(arguments))
     name = "function" if target.name == LAMBDA else target.name
     call = "%s%s(%s)" % ("self." if target.method else "", name, ", ".join(arguments))
-    return "%s  # %d traces become %d" % (call, before, after)
+    return "%s  # %s become %d" % (call, traces, after)
 
 
 def _batches(name: str, plan: _Plan) -> str:

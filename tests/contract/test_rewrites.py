@@ -300,6 +300,21 @@ def test_a_lambda_is_made_anew_by_its_function(tf, watch):
     ]
 
 
+def test_of_many_traces_it_is_said_on_how_many_the_code_was_tried(tf, watch, failures):
+    """What is promised for all of them would be a guess."""
+
+    @tf.function
+    def scaled(x, rate):
+        return x * rate
+
+    for number in range(140):
+        scaled(tf.ones(2), number / 7)
+    (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
+    probe.reasons.settle()
+    (better,) = [instead(one) for one in probe.reasons._accounts.values() if one.traces]
+    assert "(the first 128 traces become 1)" in better.short
+
+
 def test_nothing_is_suggested_where_nothing_helps(tf, watch, failures):
     """A function whose two modes are two traces has them for good: no code."""
 

@@ -265,7 +265,7 @@ def told(finding: Finding) -> Labels:
     if finding.holder:
         cause += "; held by " + re.sub(r", [\d,]+ items?\)", ")", finding.holder.split(" → ")[0])
     if finding.short and not re.search("[\"']", finding.short):  # keys of what it was given are not the program's text
-        cure = re.sub(r" \([\d,]+ \w+ become [\d,]+\)$", "", finding.short) + "."
+        cure = re.sub(r" \((the first )?[\d,]+ \w+ become [\d,]+\)$", "", finding.short) + "."
     return plain(cause, _LONGEST_TEXT), plain(cure, _LONGEST_TEXT)
 
 
