@@ -219,6 +219,7 @@ def horizon(folder, used=lambda number: 100 * MIB):
             found.look(seconds * number, Memory(own(number), None, None, 0, 0), modules)
         return found.outlook()
 
+    look.horizon = found
     return look
 
 
@@ -253,3 +254,14 @@ def test_what_this_process_takes_counts_against_the_machine(tmp_path):
     outlook = horizon(tmp_path)(300, own=lambda number: (500 + number) * MIB)
     assert outlook.limit == "memory of this machine"
     assert outlook.seconds == pytest.approx(8192 * 5, rel=0.01)
+
+
+def test_how_fast_this_process_grows_is_known_without_a_limit(tmp_path):
+    """1 MiB each 5 seconds, since after what may have been its start-up; nothing while it stands still."""
+    look = horizon(tmp_path)
+    look(300)
+    assert look.horizon.rise is None
+    look = horizon(tmp_path)
+    look(300, own=lambda number: (500 + number) * MIB)
+    assert look.horizon.rise.most_likely == pytest.approx(MIB / 5, rel=0.01)
+    assert 0 <= look.horizon.rise.since < 600

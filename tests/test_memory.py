@@ -107,3 +107,9 @@ def test_what_was_asked_for_and_never_touched_is_not_held():
     after = memory.Memory(601 * MB, (180 + 256) * MB, 2 * MB, MB, 300 * MB)
     assert after.held_bytes - before.held_bytes < 32 * MB
     assert before.held_bytes == 180 * MB + MB * memory.PYTHON_BLOCK_BYTES
+
+
+def test_what_a_call_has_in_hand_is_not_in_the_least_of_some_readings():
+    """One that falls between two calls is enough."""
+    values = [300.0] * 20 + [100.0] + [300.0] * 100
+    assert memory.least(lambda: values.pop(0)) == 100.0

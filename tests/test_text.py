@@ -37,7 +37,7 @@ REPORT = """\
     1 finding
       retrace  train.py:41 train_step()
           the tf.function train_step is traced anew again and again
-          +57, 1 a step since step 3, 41.2 MB kept
+          +57, 1 a step since step 3, 41.2 MB kept (723 kB a step)
           → Pass tensors.
 
     Made, freed and still alive      line                         made    freed    alive
@@ -127,11 +127,11 @@ def test_a_finding_tells_why_who_holds_it_and_what_to_write():
         examples=("x: float32[32] → float32[7]",),
         suggestion="step(x, tf.constant(lr))  # 57 traces become 1",
         short="`tf.constant(lr)` (57 traces become 1)",
-        holder="train.history (list, 57 items) → [0] → Thing", known="Known as tf#38561.", trail=(1, 2, 3, 4),
+        holder="train.history (57 items) → Thing", known="Known as tf#38561.", trail=(1, 2, 3, 4),
     )  # fmt: skip
     report = text.render("epoch", [finding], {}, {}, MEMORY, {})
     wanted = """\
-          +57, 1 a step since step 3, 41.2 MB kept, held by train.history (list, 57 items) → [0] → Thing  ▁▃▆█
+          +57, 1 a step since step 3, 41.2 MB kept (723 kB a step), held by train.history (57 items) → Thing  ▁▃▆█
           57 traces of `step`: `lr` a new Python float each time (57)
             x: float32[32] → float32[7]
           → Pass tensors.
@@ -167,3 +167,20 @@ def test_growth_by_the_clock_has_the_time_at_which_it_began():
     assert "+57 so far, 82 an hour; since 14:02 (19 " in str(finding)
     assert "since" not in str(FINDING)
     assert "+57, 82 an hour since 14:02 (19 " in text.render("x", [finding], {}, {}, MEMORY, {})
+
+
+def test_growth_that_no_count_tells_has_its_bytes_in_time():
+    """By the hour or the step, in the log and in the report; what is known by its count has them in the report."""
+    finding = FINDING._replace(grown=0, rate=0.0, per="hour", leaves=800000.0)
+    assert "; +800 kB an hour; 41.2 MB kept" in str(finding)
+    assert "growing, 41.2 MB kept (800 kB a step)" in text.render(
+        "x", [finding._replace(per="step")], {}, {}, MEMORY, {}
+    )
+    assert "+2 MB a second" in str(finding._replace(leaves=7.2e9))
+    assert "kB a step" not in str(FINDING)
+
+
+def test_the_report_says_how_fast_the_process_grows():
+    """Whatever is found, and whether or not there is a limit."""
+    assert text.future(None, None, "the process grows by 0.8 MB an hour") == ["the process grows by 0.8 MB an hour"]
+    assert text.future(None, None) == []

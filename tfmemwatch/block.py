@@ -152,7 +152,7 @@ class Block:
         memory = self._after_memory if self._after else watch.memory()
         return text.render(title, self.findings, self._before, after, (self._memory, memory), watch.off,
                            self._examiner.verdict, (self._account_before, self._account_after or self._account(after)),
-                           text.future(None, watch.outlook()), watch.living())  # fmt: skip
+                           text.future(None, watch.outlook(), watch.rise()), watch.living())  # fmt: skip
 
     def _account(self, tallies: Dict[Key, Tally]) -> Account:
         watch = self._running()

@@ -41,6 +41,7 @@ class Slope(NamedTuple):
     least: float
     most_likely: float
     most: float
+    since: float = 0.0  # when the growth that it was read from began, as far as is known
 
     @property
     def doubt(self) -> float:
@@ -156,7 +157,9 @@ def _slope(floors: List[Floor]) -> Optional[Slope]:
     low = max(0, int((len(slopes) - apart) / 2))
     high = min(len(slopes) - 1, int((len(slopes) + apart) / 2 + 1))
     middle = slopes[len(slopes) // 2]
-    return Slope(slopes[low], middle, slopes[high]) if middle > 0 and slopes[low] > 0 else None
+    if middle <= 0 or slopes[low] <= 0:
+        return None
+    return Slope(slopes[low], middle, slopes[high], floors[0].seconds)
 
 
 def _bend(values: List[float]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import List, Optional
 
-from .forecast import Outlook, Trend, outlook
+from .forecast import Outlook, Slope, Trend, outlook
 from .limit import Limit, Limits
 from .memory import Memory
 from .model import STILL_STARTING
@@ -50,6 +50,12 @@ class Horizon:
             self._around.forget()  # another limit, another group
         self._container = container
         self._around.update(seconds, float(container.used_bytes))
+
+    @property
+    def rise(self) -> Optional[Slope]:
+        """How fast this process grows; None while it does not, or may still be starting."""
+        is_early = self._began is None or self._now - self._began < _LEAST_SECONDS
+        return None if is_early else self._own.slope()
 
     def outlook(self) -> Optional[Outlook]:
         """The limit that is reached first; None while nothing goes on to grow."""

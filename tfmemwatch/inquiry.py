@@ -670,7 +670,7 @@ class Inquiry:
         self.finding = Finding(
             kind=row.kind, site=at, since=self._first.now, grown=count, rate=count / looks * self._unit, per=self._per,
             bytes=int(grown), verdict=LEAK if is_sure else FILLING, cause=row.cause, cure=row.cure,
-            confidence=sure if is_sure else sure / 2, holder=holder,
+            confidence=sure if is_sure else sure / 2, holder=holder, leaves=grown / max(1, self._span) * self._unit,
         )  # fmt: skip
         self._patience = max(4 * looks, 2 * self._patience)
         self._give_up(again=self._patience)

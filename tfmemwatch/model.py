@@ -82,11 +82,17 @@ class Finding(NamedTuple):
     trail: Tuple[float, ...] = ()  # how the count went, in a few points
     known: str = ""  # the issue in which others met it
     began: float = 0.0  # when, in Unix time, where it is looked at by the clock
+    leaves: float = 0.0  # bytes in a step, or in an hour, where no count tells it
 
     @property
     def is_sure(self) -> bool:
         """Whether it is worth a warning: not while it may be a cache that still fills."""
         return self.verdict != FILLING
+
+    @property
+    def bytes_rate(self) -> float:
+        """By how many bytes it grows in a step, or in an hour; 0 where that is not known."""
+        return self.leaves or (self.bytes * self.rate / self.grown if self.grown else 0.0)
 
     @property
     def story(self) -> Tuple[str, Site]:
@@ -97,6 +103,8 @@ class Finding(NamedTuple):
         parts = ["%s: %s" % (self.site.short, self.cause)]
         if self.grown:
             parts.append("+%s so far%s" % (count_of(self.grown), pace_of(self.rate, self.per)))
+        elif self.bytes_rate >= 1:
+            parts.append("+" + bytes_pace_of(self.bytes_rate, self.per))
         if self.began:
             parts.append(since_of(self.since, self.per, self.began))
         if self.bytes >= 1024:
@@ -152,6 +160,13 @@ def pace_of(rate: float, per: str) -> str:
     elif per == "hour" and rate >= 120:
         rate, per = rate / 60, "minute"
     return ", %s %s %s" % (count_of(rate), "an" if per == "hour" else "a", per)
+
+
+def bytes_pace_of(rate: float, per: str) -> str:
+    """A rate of bytes as a person says it: `1.2 kB a step`, `0.8 MB an hour`."""
+    if per == "hour" and rate >= 3.6e9:
+        rate, per = rate / 3600, "second"
+    return "%s %s %s" % (size_of(rate), "an" if per == "hour" else "a", per)
 
 
 def count_of(number: float) -> str:

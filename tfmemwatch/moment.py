@@ -30,6 +30,7 @@ class Snapshot(NamedTuple):
     limit: Optional[Limit] = None  # the one with the least left
     outlook: Optional[Outlook] = None  # when it, or another, is reached
     living: Living = _NOTHING
+    rise: str = ""  # how fast memory grows, and since when
 
     def alive(self, kind: str) -> int:
         """How many things of a kind there were."""
@@ -42,7 +43,7 @@ class Snapshot(NamedTuple):
     def __str__(self) -> str:
         return text.render("as of %s" % _clock(self.seconds), self.findings, {}, self.tallies,
                            (None, self.memory), self.off, self.verdict, (None, self.account),
-                           text.future(self.limit, self.outlook), self.living)  # fmt: skip
+                           text.future(self.limit, self.outlook, self.rise), self.living)  # fmt: skip
 
 
 class Diff(NamedTuple):
@@ -66,7 +67,7 @@ class Diff(NamedTuple):
         title = "from %s to %s" % (_clock(before.seconds), _clock(after.seconds))
         memory = (before.memory, after.memory)
         return text.render(title, after.findings, before.tallies, after.tallies, memory, after.off, after.verdict,
-                           (before.account, after.account), text.future(after.limit, after.outlook),
+                           (before.account, after.account), text.future(after.limit, after.outlook, after.rise),
                            after.living)  # fmt: skip
 
 

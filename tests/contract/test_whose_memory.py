@@ -1,11 +1,14 @@
 """On the real TensorFlow, memory is split by owner, in reports and as gauges; findings say the time to the limit."""
 
+import time
+
 import numpy as np
 import pytest
 
 import tfmemwatch
 from tfmemwatch import catalog
-from tfmemwatch.forecast import Outlook
+from tfmemwatch.forecast import Outlook, Slope
+from tfmemwatch.horizon import Horizon
 from tfmemwatch.model import Finding, Site
 
 
@@ -48,6 +51,14 @@ def test_the_report_says_the_nearest_limit_and_a_snapshot_does_not_weigh_unasked
     one, two = tfmemwatch.snapshot(owners=True), tfmemwatch.snapshot(owners=True)
     assert two.account.parts.keys() == one.account.parts.keys()
     assert "resident" in str(two.diff(one))
+
+
+def test_the_report_says_how_fast_the_process_grows_and_since_when(tf, watch, monkeypatch):
+    """In bytes an hour, and as a clock says it."""
+    slope = Slope(200.0, 222.0, 240.0, time.monotonic() - 3600)
+    monkeypatch.setattr(Horizon, "rise", property(lambda horizon: slope))
+    began = time.strftime("%H:%M", time.localtime(time.time() - 3600))
+    assert "the process grows by 799 kB an hour since %s (" % began in tfmemwatch.report()
 
 
 def test_a_finding_of_growing_bytes_says_when_the_limit_is_reached(tf, watch, monkeypatch):

@@ -10,7 +10,7 @@ from ..catalog import BY_KIND
 from ..forecast import Outlook, limit_of, span_of
 from ..limit import Limit
 from ..memory import Memory
-from ..model import Finding, Key, Site, Tally, count_of, pace_of, since_of, size_of
+from ..model import Finding, Key, Site, Tally, bytes_pace_of, count_of, pace_of, since_of, size_of
 from ..sample import Calls, Living, Loaded
 from ..trail import plot
 
@@ -65,7 +65,8 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
 
 def _amount(finding: Finding) -> str:
     grown = "+%s%s" % (count_of(finding.grown), pace_of(finding.rate, finding.per)) if finding.grown else "growing"
-    kept = ", %s kept" % size_of(finding.bytes) if finding.bytes else ""
+    pace = bytes_pace_of(finding.bytes_rate, finding.per) if finding.bytes_rate >= 1 else ""
+    kept = ", %s kept%s" % (size_of(finding.bytes), " (%s)" % pace if pace else "") if finding.bytes else ""
     is_dated = (finding.grown and finding.since > 1) or finding.began
     since = " " + since_of(finding.since, finding.per, finding.began) if is_dated else ""
     went = plot(finding.trail)
@@ -144,9 +145,9 @@ def _builds(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str
     return lines
 
 
-def future(limit: Optional[Limit], outlook: Optional[Outlook]) -> List[str]:
-    """Which limit is nearest, and when one is reached."""
-    lines = []
+def future(limit: Optional[Limit], outlook: Optional[Outlook], rise: str = "") -> List[str]:
+    """How fast memory grows, which limit is nearest, and when one is reached."""
+    lines = [rise] if rise else []
     if limit is not None:
         lines.append("nearest limit: %s, %s, %s left" % (limit.name, limit_of(limit.bytes), limit_of(limit.left_bytes)))
     if outlook is not None:
