@@ -10,7 +10,6 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent
 CALLS = 500
-CALLS_OF = {"anonymous": 2000}  # an arena of Python, a megabyte from 3.10 on, is anonymous until it is filled
 ALLOWED = {10000: 0.1, 1000: 0.25}  # error of the bytes a call, by their number
 LEAKS = (
     "numpy", "numpy:nested", "tensors", "variables", "malloc", "anonymous", "shared", "python", "python:large",
@@ -34,9 +33,8 @@ def accounts(owner, *sizes, calls=CALLS):
 def test_a_leak_belongs_to_its_owner(leak):
     """Whatever leaks 10 kB or 1 kB a call: it is found under its owner, with the bytes a call."""
     owner = leak.split(":")[0]
-    calls = CALLS_OF.get(leak, CALLS)
-    for told in accounts(leak, *ALLOWED, calls=calls):
-        a_call = told["grown"][owner] / calls
+    for told in accounts(leak, *ALLOWED):
+        a_call = told["grown"][owner] / CALLS
         assert told["most"][0] == owner, told
         assert abs(a_call / told["cost"] - 1) <= ALLOWED[told["size"]], told
 
