@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from tfmemwatch.inquiry import Inquiry, Pace, _Container
+from tfmemwatch.followed import Followed
+from tfmemwatch.inquiry import Inquiry, Pace
 from tfmemwatch.memory import Memory
 from tfmemwatch.model import FILLING, LEAK, Site
 from tfmemwatch.operations import Operation
@@ -117,7 +118,7 @@ def test_what_grows_without_new_shapes_is_found_at_once():
 def climbing(chances):
     """A collection that climbs where a number drawn is below the chance of that look."""
     rows, drawn = [None], random.Random(5)
-    container = _Container(rows)
+    container = Followed(rows)
     for chance in chances:
         rows.extend([None] * (drawn.random() < chance))
         container.look()

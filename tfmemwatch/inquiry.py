@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import math
 import sys
 from collections import deque
 from contextlib import contextmanager
@@ -12,16 +11,15 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optio
 
 from . import census, guard, source, values
 from .advice import advice
+from .followed import Followed
 from .holders import CALLERS_SECONDS, SECONDS, path_to
 from .keeper import line_for, line_of_names, line_on, may_be_bounded, unbounded
 from .memory import PYTHON_BLOCK_BYTES, Memory, least
 from .model import FILLING, LEAK, UNKNOWN, Finding, Site, count_of, size_of
-from .operations import Operation, Operations
+from .operations import LEAST_NEW, Operation, Operations, functions_together, goes_on, growing_output, story_of
 from .site import is_framework, is_users
+from .suspicion import Suspicion
 
-# The first suspicion, on two scales: looks that make one floor, floors that are compared, and how many must rise. What
-# allocates and frees much between two looks rises on the coarse one only.
-_SCALES = ((3, 9, 7), (24, 4, 3), (96, 4, 3))
 _LOOKS_FOR_OPERATIONS = 32
 _LOOKS_FOR_OBJECTS = 112
 _LOOKS_FOR_FLOOR = 12
@@ -31,13 +29,11 @@ _LOOKS_WHEN_SURE = 48  # in a loop with steps, for a collection that nothing in 
 _MISSES = 2  # inquiries that must find nothing before what was found is over
 _SHAPES_KEPT = 2 * 1024  # at most: TensorFlow keeps 1,024 of oneDNN's primitives of each operation, and oneDNN its own
 _LONG = 64  # items of a collection whose length is remembered for a whole inquiry
-_LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
 # Operations that put something into what TensorFlow keeps for the program, and those that take it out again.
 _TAKES_IN = {"QueueEnqueue": "QueueDequeue", "LookupTableInsert": "LookupTableRemove", "Stage": "Unstage",
              "BarrierInsert": "BarrierTake", "StackPush": "StackPop"}  # fmt: skip
 _NUMBER_BYTES = 650  # of one cached scalar, as measured
 _NO_CENSUS = census.Census({}, 0)
-_LEAST_RISE = 32 * 1024  # bytes over the first suspicion: below it is noise on any machine
 
 
 class Pace(NamedTuple):
@@ -56,105 +52,6 @@ class _Reading(NamedTuple):
     held: float  # bytes in use; by the clock the least of some looks, of which many meet a call and what it has in hand
     python_blocks: int
     tensors: int = 0
-
-
-class _Suspicion:
-    """Whether memory in use seems to rise: cheap, and often wrong."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew."""
-        self._floors: List[List[float]] = [[] for _ in _SCALES]
-        self._least = [float("inf")] * len(_SCALES)
-        self._looks = 0
-
-    def rises(self, held: float) -> bool:
-        """Take one reading."""
-        self._looks += 1
-        risen = False
-        for scale, (looks, floors, needed) in enumerate(_SCALES):
-            self._least[scale] = min(self._least[scale], held)
-            if self._looks % looks == 0:
-                risen = self._close(scale, floors, needed) or risen
-        return risen
-
-    def _close(self, scale: int, most: int, needed: int) -> bool:
-        floors = self._floors[scale]
-        floors.append(self._least[scale])
-        self._least[scale] = float("inf")
-        del floors[:-most]
-        ups = sum(after > before for before, after in zip(floors, floors[1:]))
-        return len(floors) == most and ups >= needed and floors[-1] - floors[0] >= _LEAST_RISE
-
-
-class _Container:
-    """A collection under watch, and how its length went."""
-
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
-        self.start = len(thing)
-        self.climbs = 0
-        self.last = self.start
-        self._climbed: List[bool] = []  # at each look; there are as many as an inquiry has looks
-        self._weight: Optional[census.Weight] = None
-
-    def look(self) -> None:
-        length = len(self.thing)
-        self._climbed.append(length > self.last)
-        self.climbs += length > self.last
-        self.last = length
-        self._weight = None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether it climbed about as often in the later half of the looks as in the earlier one."""
-        half = len(self._climbed) // 2
-        return sum(self._climbed[half:]) >= 0.6 * sum(self._climbed[:half])
-
-    @property
-    def slows_down(self) -> bool:
-        """Whether it climbed less often in the later half than chance allows: a cache that fills by chance."""
-        half = len(self._climbed) // 2
-        first, second = sum(self._climbed[:half]), sum(self._climbed[-half:])
-        missed = 1 - (first + second) / max(1, 2 * half)
-        return first - second > 1.5 * math.sqrt((first + second) * missed) + 1
-
-    @property
-    def has_slowed_down(self) -> bool:
-        return self.slows_down or not self.goes_on
-
-    @property
-    def grown(self) -> int:
-        return self.last - self.start
-
-    @property
-    def rate(self) -> float:
-        """By how much it grows from look to look."""
-        return self.grown / max(1, len(self._climbed))
-
-    @property
-    def always_climbs(self) -> bool:
-        """Whether it has climbed at almost every look."""
-        return self.climbs >= 0.9 * len(self._climbed)
-
-    @property
-    def weight(self) -> census.Weight:
-        """What one more item costs."""
-        if self._weight is None:
-            self._weight = census.weight_of_item(self.thing)
-        return self._weight
-
-    @property
-    def bytes(self) -> float:
-        """About how much more it holds than when it was found."""
-        return self.grown * self.weight.bytes
-
-    @property
-    def is_ours_alone(self) -> bool:
-        """The program has let go of it, so must we: one reference is this object's, one the question's."""
-        return sys.getrefcount(self.thing) <= 2
 
 
 class Inquiry:
@@ -177,7 +74,7 @@ class Inquiry:
         self._per = per
         self._by_clock = per != "step"
         self._unit = unit
-        self._suspicion = _Suspicion()
+        self._suspicion = Suspicion()
         self._recent: Deque[float] = deque(maxlen=_LOOKS_FOR_FLOOR)
         self._wait = 0
         self._patience = 16  # looks between two inquiries that found nothing; doubles each time
@@ -187,7 +84,7 @@ class Inquiry:
         self.filling = ""  # what it is, while it fills
         self._looks = -1
         self.is_kept_back = False  # memory rises, and an inquiry would begin if no count rose with it
-        self._containers: List[_Container] = []
+        self._containers: List[Followed] = []
         self._rows: List[Operation] = []
         self.finding: Optional[Finding] = None
 
@@ -284,11 +181,11 @@ class Inquiry:
             self._find_containers()
         if self._looks == _LOOKS_FOR_OPERATIONS // 2:
             rows = self._operations.read()
-            if not any(max(row.signatures, row.numbers) >= _LEAST_NEW for row in _functions_together(rows)):
+            if not any(max(row.signatures, row.numbers) >= LEAST_NEW for row in functions_together(rows)):
                 self._window = _LOOKS_FOR_OBJECTS  # a slow program does little in so short a while
         if self._looks == self._window // 2:
             self._outputs = {(row.site, row.name): row for row in self._operations.read()}
-            rows = _functions_together(list(self._outputs.values()))
+            rows = functions_together(list(self._outputs.values()))
             self._half = {(row.site, row.name): row for row in rows}
             self._operations.go_on()
         if self._looks == self._window:
@@ -313,7 +210,7 @@ class Inquiry:
         known = [one.thing for one in self._containers]
         for thing in census.grown(self._before, after, max(2, self._looks // 6)):
             if not any(thing is other for other in known):
-                self._containers.append(_Container(thing))
+                self._containers.append(Followed(thing))
         # The second time against the first: what was still short then is long enough now. Then none is kept: a census
         # weighs some megabytes, which would be taken for the program's.
         self._before = after if self._looks < 24 else _NO_CENSUS
@@ -354,12 +251,12 @@ class Inquiry:
         for row in self._rows:  # numbers first: they are counted, and each is known to be kept
             size = _NUMBER_BYTES * row.numbers / self._operations.covered
             half = self._half.get((row.site, row.name))
-            if half is not None and _goes_on(half.numbers, row.numbers) and self._is_material(8 * size):
+            if half is not None and goes_on(half.numbers, row.numbers) and self._is_material(8 * size):
                 return self._found("scalar", row.site, row.name, row.numbers, max(size, grown), now, 0.9)
         if not self._is_material(grown) or self._containers_hold(grown):
             return False
-        for row in _functions_together(self._rows):
-            name = _operation_story(row, self._half.get((row.site, row.name)))
+        for row in functions_together(self._rows):
+            name = story_of(row, self._half.get((row.site, row.name)))
             if name is not None and row.kept_bytes / self._operations.covered >= 0.2 * grown:
                 return self._found(name, row.site, row.name, row.signatures, grown, now, 0.9)
         return False
@@ -439,7 +336,7 @@ class Inquiry:
         return False
 
     def _found_in(
-        self, one: _Container, holder: census.Holder, site: Site, now: float, grown: float, is_sure: bool = True
+        self, one: Followed, holder: census.Holder, site: Site, now: float, grown: float, is_sure: bool = True
     ) -> bool:
         name = "live_tensors" if one.weight.tensors >= 0.5 else "python_objects"
         if holder.line is not None and name == "live_tensors":
@@ -478,7 +375,7 @@ class Inquiry:
     def _growing(self, grown: float, share: float) -> Optional[Operation]:
         """An operation whose result has grown by this share of what is kept, or more."""
         for row in self._rows:
-            larger = _growing_output(row, self._outputs.get((row.site, row.name))) * self._span / self._window
+            larger = growing_output(row, self._outputs.get((row.site, row.name))) * self._span / self._window
             if share * grown <= larger:
                 return row
         return None
@@ -600,7 +497,7 @@ class Inquiry:
         self.filling = ""
         for row in self._rows[:1]:
             half = self._outputs.get((row.site, row.name))
-            if half is None or row.is_compiled or not _goes_on(half.shapes, row.shapes):
+            if half is None or row.is_compiled or not goes_on(half.shapes, row.shapes):
                 continue
             if self._filling_from is None:
                 self._filling_from = self._first.held
@@ -693,43 +590,3 @@ class Inquiry:
 def _exits() -> int:
     """How many functions are to be called at exit."""
     return atexit._ncallbacks() if hasattr(atexit, "_ncallbacks") else 0
-
-
-def _operation_story(row: Operation, half: Optional[Operation]) -> Optional[str]:
-    """Which of TensorFlow's caches an operation fills, if it asks for as much that is new now as at first."""
-    if half is None or not _goes_on(half.signatures, row.signatures) or row.kept_bytes <= 2000 * row.signatures:
-        return None
-    if "Dataset" in row.name or "Iterator" in row.name:
-        return None  # their functions have new names each time, but go with them
-    if row.is_function:  # ever new shapes cost an ordinary function nothing
-        return "executable" if row.is_compiled else None
-    return "kernel"
-
-
-def _growing_output(row: Operation, half: Optional[Operation]) -> float:
-    """By how many bytes the result of an operation has grown over a window."""
-    if half is None or not half.calls or row.calls <= half.calls:
-        return 0.0
-    first = half.output_bytes / half.calls
-    second = (row.output_bytes - half.output_bytes) / (row.calls - half.calls)
-    return 2 * (second - first)
-
-
-def _functions_together(rows: List[Operation]) -> List[Operation]:
-    """The functions called from one line as one: each new shape compiles them all."""
-    lines: Dict[Site, Operation] = {}
-    others = []
-    for row in rows:
-        if not row.is_function or not row.is_compiled:
-            others.append(row)
-            continue
-        one = lines.get(row.site)
-        lines[row.site] = row if one is None else one._replace(
-            name=min(one.name, row.name), calls=one.calls + row.calls, kept_bytes=one.kept_bytes + row.kept_bytes,
-            signatures=one.signatures + row.signatures,
-        )  # fmt: skip
-    return sorted([*lines.values(), *others], key=lambda row: -row.kept_bytes)
-
-
-def _goes_on(first_half: int, both: int) -> bool:
-    return first_half >= _LEAST_NEW and both - first_half >= max(_LEAST_NEW, 0.6 * first_half)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Callable, Dict, Hashable, List, NamedTuple, Set, Tuple
+from typing import Any, Callable, Dict, Hashable, List, NamedTuple, Optional, Set, Tuple
 
 from . import guard, site, tfapi
 from .model import Site
@@ -16,6 +16,7 @@ _MOST_KEYS = 500
 _CHEAP_SECONDS = 5e-6  # what reading malloc may cost a call: where it takes longer, fewer calls are weighed
 _MOST_STRIDE = 2000
 _MOST_KINDS = 4096  # distinct signatures remembered for one line
+LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
 
 
 class Operation(NamedTuple):
@@ -223,3 +224,47 @@ def _plain(value: Any) -> Hashable:
 def _shape(value: Any) -> Hashable:
     shape = getattr(value, "_shape_tuple", None)
     return shape() if shape is not None else None
+
+
+# -- what their rows say
+
+
+def story_of(row: Operation, half: Optional[Operation]) -> Optional[str]:
+    """Which of TensorFlow's caches an operation fills, if it asks for as much that is new now as at first."""
+    if half is None or not goes_on(half.signatures, row.signatures) or row.kept_bytes <= 2000 * row.signatures:
+        return None
+    if "Dataset" in row.name or "Iterator" in row.name:
+        return None  # their functions have new names each time, but go with them
+    if row.is_function:  # ever new shapes cost an ordinary function nothing
+        return "executable" if row.is_compiled else None
+    return "kernel"
+
+
+def growing_output(row: Operation, half: Optional[Operation]) -> float:
+    """By how many bytes the result of an operation has grown over a window."""
+    if half is None or not half.calls or row.calls <= half.calls:
+        return 0.0
+    first = half.output_bytes / half.calls
+    second = (row.output_bytes - half.output_bytes) / (row.calls - half.calls)
+    return 2 * (second - first)
+
+
+def functions_together(rows: List[Operation]) -> List[Operation]:
+    """The functions called from one line as one: each new shape compiles them all."""
+    lines: Dict[Site, Operation] = {}
+    others = []
+    for row in rows:
+        if not row.is_function or not row.is_compiled:
+            others.append(row)
+            continue
+        one = lines.get(row.site)
+        lines[row.site] = row if one is None else one._replace(
+            name=min(one.name, row.name), calls=one.calls + row.calls, kept_bytes=one.kept_bytes + row.kept_bytes,
+            signatures=one.signatures + row.signatures,
+        )  # fmt: skip
+    return sorted([*lines.values(), *others], key=lambda row: -row.kept_bytes)
+
+
+def goes_on(first_half: int, both: int) -> bool:
+    """Whether about as much was new in the second half of a window as in the first."""
+    return first_half >= LEAST_NEW and both - first_half >= max(LEAST_NEW, 0.6 * first_half)

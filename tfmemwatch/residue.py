@@ -9,13 +9,12 @@ from typing import Any, Callable, Iterable, List, NamedTuple, Optional
 from . import census, guard
 from .memory import least
 from .model import Site, count_of, size_of
-from .operations import Operations
+from .operations import LEAST_NEW, Operations
 from .retained import Rise
 
 _LEAST_CALLS = 768  # between the two: in the middle of a call there are hundreds of blocks more than between calls
 _SHARE = 0.25  # of what is left, or of the calls: what makes up so much of it may be the cause
 _BLOCKS_A_CALL = 0.5  # an array or a tensor that is kept is one or two
-_LEAST_NEW = 6  # attributes or numbers of one operation
 
 
 class Row(NamedTuple):
@@ -102,7 +101,7 @@ class Residue:
     def _asks_anew(self) -> bool:
         """Whether an operation has attributes or numbers that are ever new: then a cache of TensorFlow's grows."""
         return any(
-            max(row.signatures, row.numbers) >= max(_LEAST_NEW, _SHARE * row.calls) for row in self._operations.read()
+            max(row.signatures, row.numbers) >= max(LEAST_NEW, _SHARE * row.calls) for row in self._operations.read()
         )
 
     def _is_held_in_python(self, case: _Case) -> bool:
