@@ -20,6 +20,7 @@ from tfmemwatch.model import UNKNOWN
 from tfmemwatch.monitor import Watch
 from tfmemwatch.probes import BY_NAME, PROBES
 from tfmemwatch.probes.scene import RANK, Scene
+from tfmemwatch.probes.traces import _weighed
 
 TREE = str(Path(__file__).resolve().parent.parent)
 
@@ -747,3 +748,11 @@ def test_a_second_install_changes_nothing_and_says_where_the_first_was(fake_tf, 
     assert "test_probes.py:%d" % line in record.getMessage()
     assert "level='counts'" in record.getMessage()
     assert first.level == "sites"
+
+
+def test_the_memory_of_many_traces_is_that_of_some_of_them():
+    """The first of a function are read each; then those that are read stand for all, whatever the rhythm."""
+    assert [_weighed(number) for number in range(8)] == [1] * 8
+    assert sum(map(_weighed, range(8, 8008))) == pytest.approx(8000, rel=0.1)
+    for every in (2, 3, 4, 8):
+        assert sum(map(_weighed, range(8, 32008, every))) == pytest.approx(32000 / every, rel=0.15)

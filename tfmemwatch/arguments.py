@@ -351,14 +351,28 @@ def _typed(kind: Any, shows: bool) -> Tuple[Tuple[str, Node], ...]:
 
 def _context(context: Any) -> Tuple[Tuple[str, Hashable], ...]:
     """Of a named tuple that holds another, as every TensorFlow that has one makes it."""
+    kind = type(context)
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = _fields_of(kind)
     found: List[Tuple[str, Hashable]] = []
-    for name, value in zip(getattr(context, "_fields", ()), context or ()):
-        if name == "context":
+    for index, name, said in fields:
+        value = context[index]
+        if not said:
             found += _context(value)
-        elif name in _CONTEXT:
+        else:
             is_plain = value is None or value == () or type(value) in _HASHED
-            found.append((_CONTEXT[name], value if is_plain else _context_token(name, value)))
+            found.append((said, value if is_plain else _context_token(name, value)))
     return tuple(found)
+
+
+def _fields_of(kind: Any) -> List[Tuple[int, str, str]]:
+    """Those of a named tuple that count: where each stands, and what it is told as; nothing for the one inside."""
+    names = enumerate(getattr(kind, "_fields", ()))
+    return [(at, name, _CONTEXT.get(name, "")) for at, name in names if name == "context" or name in _CONTEXT]
+
+
+_FIELDS: Dict[Any, List[Tuple[int, str, str]]] = {}  # of the two or three classes that there are
 
 
 def _context_token(name: str, value: Any) -> Hashable:

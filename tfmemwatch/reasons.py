@@ -23,24 +23,31 @@ _MOST_LINES = 400
 _MOST_CAUSES = 40  # of one function at one line; further ones are counted as «other»
 _SHARE = 0.2  # of the traces that a cause must have made, to be told in a label
 _MOST_KEPT = 128  # signatures of one function, for what is to be written instead
+_STORM = _MOST_KEPT  # traces in a row that differed in the same
 
 
 class History:
     """The traces of one function that are remembered."""
 
-    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told", "own", "state", "streak", "usual")
+    __slots__ = ("asked", "count", "earlier", "first", "function", "is_told", "last", "own", "state", "streak", "usual")
 
     def __init__(self, function: Traced) -> None:
         self.count = 0  # of traces there have been
         self.function = function
         self.usual: Tuple[Hashable, ...] = ()  # in what its traces differ, as it was the last time
         self.streak = 0  # how often that has been the same
+        self.last: List[Difference] = []  # in what the latest that was looked at differed
         self.state: State = ()  # that one of its first traces read
         self.own: List[Frozen] = []  # what its first trace changed itself
         self.is_told = False  # that there have been too many
         self.first: Optional[Signature] = None
         self.earlier: Deque[Signature] = deque(maxlen=_MOST_EARLIER)
         self.asked: OrderedDict[Hashable, Signature] = OrderedDict()  # for, in the order of their traces
+
+    @property
+    def passes(self) -> bool:
+        """Whether the next trace may go for one like those before: of a storm of the same, one of four is looked at."""
+        return self.streak >= _STORM and self.count & 3 != 0
 
     def reasons_for(self, trace: Trace) -> List[Difference]:
         """In what a trace differs from the nearest earlier one; it is one of them from now on."""
@@ -60,6 +67,7 @@ class History:
         if self.streak >= _STREAK:
             found = nearest(asked, earlier[:1])
             if tuple(one.key for one in found) == self.usual:
+                self.streak += 1
                 return found
         found = nearest(asked, earlier)
         keys = tuple(one.key for one in found)
@@ -127,7 +135,7 @@ class _Waiting(NamedTuple):
     history: History
     place: Place
     function: str
-    trace: Trace
+    trace: Optional[Trace]  # none where it goes for one like the last
     is_first: bool
 
 
@@ -143,7 +151,7 @@ class Reasons:
         self._waiting: Deque[_Waiting] = deque(maxlen=4 * _MOST_WAITING)
         self._accounts: Dict[Tuple[Site, str], Account] = {}
 
-    def traced(self, history: History, place: Place, function: str, trace: Trace, is_first: bool) -> None:
+    def traced(self, history: History, place: Place, function: str, trace: Optional[Trace], is_first: bool) -> None:
         """Take one trace; takes no lock that anybody else may hold for long."""
         self._waiting.append(_Waiting(history, place, function, trace, is_first))
         if len(self._waiting) > _MOST_WAITING:
@@ -161,7 +169,10 @@ class Reasons:
             self._lock.release()
 
     def _count(self, one: _Waiting) -> None:
-        found = one.history.reasons_for(one.trace)
+        history = one.history
+        if one.trace is not None:
+            history.last = history.reasons_for(one.trace)
+        found = history.last
         key = (site_of(one.place), one.function)
         account = self._accounts.get(key)
         if account is None:

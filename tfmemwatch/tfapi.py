@@ -279,12 +279,20 @@ def traced(function: Any) -> Traced:
     given = tuple(names[1:] if is_method else names)
     if bound is not None:  # what comes after one that is given by name must be given by name too
         given = tuple(itertools.takewhile(lambda name: name not in bound[1], given[bound[0] :]))
-    declared, rest = _declared(target, code)
     return Traced(
         code.co_name if bound is None else "<lambda>", given, is_method and bound is None,
         (code.co_filename, code.co_firstlineno), options, relax,
-        weakref.ref(target), instance, declared, rest,
+        weakref.ref(target), instance,
     )  # fmt: skip
+
+
+def declared(function: Traced) -> Traced:
+    """With its parameters as its `def` has them, which is asked for when it is traced a second time."""
+    target = function.target() if function.target is not None else None
+    if target is None:
+        return function
+    said, rest = _declared(target, target.__code__)
+    return function._replace(declared=said, rest=rest)
 
 
 def _declared(function: Any, code: Any) -> Tuple[str, str]:

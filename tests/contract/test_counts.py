@@ -33,6 +33,23 @@ def test_every_trace_counts_at_the_line_of_the_call(tf, counts):
     assert counts.notes("trace", "traced for each number") == ["step"]
 
 
+def test_traces_in_turn_from_two_lines_count_at_their_own(tf, counts):
+    """The way up the stack that was right for the last trace is not taken for that of the next."""
+
+    def deeper(function, number):
+        return function(number)  # from inside
+
+    step = tf.function(lambda number: tf.constant(number))
+    other = tf.function(lambda number: tf.constant(-number))
+    for number in range(40):
+        step(number)  # from outside
+        deeper(other, number)
+        other.get_concrete_function(-1 - number)  # as concrete
+    assert traced(counts, "from outside") == 40
+    assert traced(counts, "from inside") == 40
+    assert traced(counts, "as concrete") == 40
+
+
 def test_a_call_that_finds_its_trace_is_none(tf, counts):
     """A hundred calls with the same signature are one trace, and no retrace."""
     step = tf.function(lambda x: x + 1)

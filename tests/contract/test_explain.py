@@ -361,6 +361,35 @@ def test_shapes_that_are_left_open_are_compared_with_what_was_traced(tf, reasons
     assert told(reasons) == [(("x", "batch", ""),), (("x", "size", "1"),)]
 
 
+def test_in_a_storm_of_traces_another_reason_is_seen(tf, watch, reasons, failures):
+    """After 128 of the same, one of four is looked at: the count is that of all, and what comes then is named."""
+
+    @tf.function(autograph=False)
+    def target(x, rate):
+        return x
+
+    def causes():
+        found = collections.Counter()
+        for account in reasons._accounts.values():
+            for count in account.counts.values():
+                found[count.differences[0].path] += count.times
+        return found
+
+    x = tf.ones(2)
+    for number in range(401):
+        target(x, number / 3)
+        if number % 50 == 0:
+            reasons.settle()
+    reasons.settle()
+    assert causes() == {"rate": 400}
+    for size in range(3, 43):
+        target(tf.ones(size), 0.0)
+        reasons.settle()
+    assert sum(causes().values()) == 440
+    assert 36 <= causes()["x"] <= 40
+    assert failures == {}
+
+
 class Hostile:
     """Raises, whatever is asked of it that TensorFlow does not ask."""
 

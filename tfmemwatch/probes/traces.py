@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Callable, Deque, Dict, List, MutableMapping, NamedTuple, Optional, Tuple
 
 from .. import arguments, guard, site, tfapi
@@ -15,6 +15,7 @@ from ..advice import advice
 from ..arguments import Trace
 from ..errors import LeakFound
 from ..frozen import Frozen, Source, State, changed, changed_by_trace, nothing, state_of
+from ..ledger import Place, site_of
 from ..model import LEAK, UNKNOWN, Finding, Site
 from ..patch import Patch
 from ..reasons import Account, History, Reasons, instead, why
@@ -27,6 +28,8 @@ _ASKS = "_maybe_define_function"  # what looks for a trace that fits, and has on
 _LARGE_BYTES = 1 << 20
 _GRAPHS_A_LOOK = 20
 _MOST_BAKED = 200
+_COMMON = 8  # traces of one function, or first ones at one line, that are looked at in every way
+_MOST_MADE = 1000
 _DATASETS = ("structured_function.py", "dataset_ops.py")
 
 
@@ -34,7 +37,7 @@ class _Begin(NamedTuple):
     """What is known before a trace runs."""
 
     kind: str  # the kind of graph that will live on: function_graph or dataset_graph
-    site: Site
+    place: Place
     stack: Tuple[Site, ...]
     owner: Any
     name: str
@@ -43,6 +46,20 @@ class _Begin(NamedTuple):
     history: Optional[History]
     trace: Optional[Trace]  # what it is for
     state: State  # of what the function reads or writes, before its first trace
+    stands_for: int  # traces, where it is one of many whose memory is read
+    is_common: bool  # many functions were made at this line already
+    is_like_last: bool  # it goes for one that differs as the last one did
+
+
+class _Way(NamedTuple):
+    """How far above the hook, with which code, some frames stood the last time."""
+
+    asking: int
+    asking_code: CodeType
+    owner: int
+    owner_code: CodeType
+    entry: int  # where the user's line entered TensorFlow
+    entry_code: CodeType
 
 
 class _Depth(threading.local):
@@ -64,6 +81,8 @@ class Traces(Probe):
         self._baked: Dict[Site, Frozen] = {}
         self._exceeding: Deque[_Begin] = deque(maxlen=100)
         self._roles: Dict[str, str] = {}  # by file, of TensorFlow and of libraries
+        self._way: Optional[_Way] = None
+        self._made: Dict[Place, int] = {}  # functions by the line that traced them first
         guard.spent.setdefault("traces", 0.0)
 
     def install(self) -> None:
@@ -77,6 +96,7 @@ class Traces(Probe):
         self._graphs.clear()
         self._baked.clear()
         self._exceeding.clear()
+        self._made.clear()
         self.reasons.start_afresh()
 
     def read(self) -> None:
@@ -158,24 +178,34 @@ class Traces(Probe):
             if args and args[0] == _LIFTED:
                 return None
             began = time.perf_counter()
-            user, owner, of_dataset, asking = self._caller(sys._getframe(1))
+            user, owner, of_dataset, asking = self._known_way() or self._caller(sys._getframe(1))
             rank = self.scene.rank
-            at = site.of_frame(user) if user is not None and rank > 1 else UNKNOWN
+            at: Place = UNKNOWN
+            if user is not None and rank > 1:
+                code = user.f_code
+                at = (code, user.f_lineno) if site.is_plain(code, False) else site.of_frame(user)
             stack = site.stack(user) if user is not None and rank > 2 else ()
             name = str(args[0] if args else kwargs.get("name", ""))
             history = trace = None
+            stands_for, is_common, is_like_last = 1, False, False
             if not of_dataset:  # such a function is traced once, and nobody can write another signature for it
                 history = self._history(owner)
-            if asking is not None and history is not None and rank > 1:
+            if history is not None:
+                before = history.count or self._made.get(at, 0)
+                is_common = not history.count and before >= _COMMON
+                stands_for = _weighed(before)
+                is_like_last = history.passes
+            if asking is not None and history is not None and rank > 1 and not is_like_last:
                 trace = arguments.signature(asking.f_locals, history.function.parameters, self.scene.settings.values)
             state: State = ()
-            if history is not None and not history.count and history.function.target is not None:
+            if history is not None and not history.count and not is_common and history.function.target is not None:
                 state = state_of(Source(history.function.target, history.function.instance or nothing))
-            resident = None if of_dataset else self.scene.process.resident_bytes()
+            resident = None if of_dataset or not stands_for else self.scene.process.resident_bytes()
             kind = "dataset_graph" if of_dataset else "function_graph"
             now = time.perf_counter()
             guard.spent["traces"] += now - began
-            return _Begin(kind, at, stack, owner, name, now, resident, history, trace, state)
+            return _Begin(kind, at, stack, owner, name, now, resident, history, trace, state, stands_for, is_common,
+                          is_like_last)  # fmt: skip
         except Exception:
             guard.failed("traces")
             return None
@@ -183,9 +213,11 @@ class Traces(Probe):
     def _caller(self, frame: Optional[FrameType]) -> Tuple[Optional[FrameType], Any, bool, Optional[FrameType]]:
         """The user's frame, the tf.function that is traced, whether it is one of a dataset, and what asks for it."""
         owner, of_dataset, asking = None, False, None
+        owner_frame = below = None
         library: Any = None
+        asking_at = owner_at = 0
         classes, roles = site.classes, self._roles
-        left = site.DEEPEST
+        left, at = site.DEEPEST, 2  # the hook, seen from `_known_way`
         while frame is not None and left:
             code = frame.f_code
             file = code.co_filename
@@ -193,6 +225,8 @@ class Traces(Probe):
             if kind < 0:
                 kind = site.class_of(file)
             if kind in site.THEIRS:
+                if asking is not None and owner_frame is not None and below is not None and not of_dataset:
+                    self._way = _Way(asking_at, asking.f_code, owner_at, owner_frame.f_code, at - 1, below.f_code)
                 return frame, owner, of_dataset, asking
             if kind != site.SKIP and library is None:
                 library = (frame, owner, of_dataset, asking)
@@ -201,30 +235,56 @@ class Traces(Probe):
                 role = roles[file] = _role(file)
             if role is _OWNER:
                 if owner is None:
-                    owner = frame.f_locals.get("self")
+                    owner, owner_frame, owner_at = frame.f_locals.get("self"), frame, at
             elif role is _DATASET:
                 of_dataset = True
             if asking is None and code.co_name == _ASKS:
-                asking = frame
-            frame = frame.f_back
+                asking, asking_at = frame, at
+            below, frame = frame, frame.f_back
+            at += 1
             left -= 1
         return library or (None, owner, of_dataset, asking)
+
+    def _known_way(self) -> Optional[Tuple[FrameType, Any, bool, FrameType]]:
+        """The same as `_caller`, where the way is that of the last time: a walk makes an object of each step."""
+        way = self._way
+        if way is None:
+            return None
+        try:
+            entry = sys._getframe(way.entry)
+        except ValueError:  # the stack is not as deep
+            return None
+        asking, owner, user = sys._getframe(way.asking), sys._getframe(way.owner), entry.f_back
+        is_same = entry.f_code is way.entry_code and asking.f_code is way.asking_code and owner.f_code is way.owner_code
+        if not is_same or user is None or not site.is_plain(user.f_code, False):
+            return None
+        return user, owner.f_locals.get("self"), False, asking
+
+    def _count_made(self, at: Place) -> None:
+        if at is not UNKNOWN:
+            if len(self._made) >= _MOST_MADE:
+                self._made.clear()
+            self._made[at] = self._made.get(at, 0) + 1
 
     def _end(self, begin: _Begin, graph: Any) -> None:
         ended = time.perf_counter()
         seconds = ended - begin.seconds
         grown = 0
         if begin.resident is not None:
-            grown = max(0, (self.scene.process.resident_bytes() or 0) - begin.resident)
+            grown = begin.stands_for * max(0, (self.scene.process.resident_bytes() or 0) - begin.resident)
         ledger = self.scene.ledger
         history, again = begin.history, 0
         if history is not None:
             again = history.count
             history.count += 1
-        firsts = 2 if getattr(begin.owner, "_created_variables", None) else 1  # its first call traces it twice
+            if again == 1:
+                history.function = tfapi.declared(history.function)
+        firsts = 2 if again == 1 and getattr(begin.owner, "_created_variables", None) else 1  # traced twice at first
         kind = "retrace" if again >= firsts else "trace"
-        ledger.happened(kind, begin.site, 1, grown, seconds, begin.name, begin.stack)
+        ledger.happened(kind, begin.place, 1, grown, seconds, begin.name, begin.stack)
         if again == 0:
+            self._count_made(begin.place)
+        if again == 0 and not begin.is_common:
             name = begin.name
             if history is not None:
                 function = history.function
@@ -235,14 +295,14 @@ class Traces(Probe):
                     if begin.state != after:
                         history.own = changed_by_trace(function.name, function.line, source, begin.state, after)
             self._graphs.append((weakref.ref(graph), name))
-            if begin.owner is not None:
-                ledger.born("function", begin.site, begin.owner, None, begin.name)
-        if history is not None and begin.trace is not None:
-            self.reasons.traced(history, begin.site, begin.name, begin.trace, kind == "trace")
-        calls = tfapi.calls_since_trace(self._detectors, begin.owner)
+        if again == 0 and begin.owner is not None:
+            ledger.born("function", begin.place, begin.owner, None, begin.name)
+        if history is not None and (begin.trace is not None or begin.is_like_last):
+            self.reasons.traced(history, begin.place, begin.name, begin.trace, kind == "trace")
+        calls = tfapi.calls_since_trace(self._detectors, begin.owner) if again else 0
         if calls:
-            ledger.happened("call", begin.site, calls)
-        ledger.born(begin.kind, begin.site, graph, None, begin.name, begin.stack)
+            ledger.happened("call", begin.place, calls)
+        ledger.born(begin.kind, begin.place, graph, None, begin.name, begin.stack)
         guard.spent["traces"] += time.perf_counter() - ended
 
     def _over_budget(self, begin: _Begin) -> str:
@@ -263,9 +323,10 @@ class Traces(Probe):
     def _exceeded(self, begin: _Begin) -> Finding:
         row = advice("budget", begin.name)
         history = begin.history
+        times = history.count if history is not None else 0
         finding = Finding(
-            kind=row.kind, site=begin.site, since=0.0, grown=history.count if history is not None else 0, rate=0.0,
-            per="hour", bytes=0, verdict=LEAK, cause=row.cause, cure=row.cure, confidence=1.0, stack=begin.stack,
+            kind=row.kind, site=site_of(begin.place), since=0.0, grown=times, rate=0.0, per="hour",
+            bytes=0, verdict=LEAK, cause=row.cause, cure=row.cure, confidence=1.0, stack=begin.stack,
         )  # fmt: skip
         return _explained(finding, self.reasons.together(history)) if history is not None else finding
 
@@ -284,6 +345,16 @@ class Traces(Probe):
         if history is None:
             history = self._traces[owner] = History(tfapi.traced(owner))
         return history
+
+
+def _weighed(before: int) -> int:
+    """For how many traces the memory of this one stands, after so many: 0 where it is not read.
+
+    At uneven distances: a program has a rhythm of its own.
+    """
+    if before < _COMMON:
+        return 1
+    return 8 if (before * 2654435761 >> 7) & 7 == 0 else 0
 
 
 def _role(file: str) -> str:
