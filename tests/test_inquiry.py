@@ -28,9 +28,14 @@ class Operations:
         return []
 
 
+def nothing(seconds):
+    """No tape has recorded for so long."""
+    return []
+
+
 def stories(leak, high):
     """The kinds of what is found in 2,000 looks, where so much a look is kept; `high` says when a call runs."""
-    inquiry = Inquiry(Operations(), list, list, Pace(0, 768 * 1024, 0.75), "hour")
+    inquiry = Inquiry(Operations(), nothing, list, Pace(0, 768 * 1024, 0.75), "hour")
     found = set()
     for look in range(2000):
         held = (100 << 20) + look * leak
@@ -45,7 +50,7 @@ def stories(leak, high):
 
 def named_at(held_at, looks):
     """The step at which memory that holds so much is named; None where it is not."""
-    inquiry = Inquiry(Operations(), list, list, Pace(1000, 96 * 1024, 0.62), "step")
+    inquiry = Inquiry(Operations(), nothing, list, Pace(1000, 96 * 1024, 0.62), "step")
     for look in range(looks):
         held = (100 << 20) + int(held_at(look))
         memory = Memory(held, held, 0, 1000)
@@ -85,7 +90,7 @@ class NewShapes(Operations):
 
 def named_with_shapes_at(operations, held_at, looks):
     """The look at which memory that holds so much is named, and what was said to fill on the way."""
-    inquiry = Inquiry(operations, list, list, Pace(1000, 96 * 1024, 0.62), "step")
+    inquiry = Inquiry(operations, nothing, list, Pace(1000, 96 * 1024, 0.62), "step")
     filled = set()
     for look in range(looks):
         operations.look = look
@@ -151,7 +156,7 @@ class Failing(Operations):
 
 def test_a_failure_ends_an_inquiry_and_no_more():
     """What could not begin is not half begun: the next one finds the leak."""
-    inquiry, failures = Inquiry(Failing(), list, list, Pace(1000, 96 * 1024, 0.62), "step"), 0
+    inquiry, failures = Inquiry(Failing(), nothing, list, Pace(1000, 96 * 1024, 0.62), "step"), 0
     for look in range(600):
         memory = Memory((100 << 20) + look * 20_000, (100 << 20) + look * 20_000, 0, 1000)
         try:
@@ -193,7 +198,7 @@ def test_what_is_kept_is_found_whatever_calls_have_in_hand(high):
 
 def test_by_the_clock_what_has_no_name_is_first_told_as_what_may_fill():
     """A start-up can last for hours: it is a warning when a later inquiry has seen it go on."""
-    inquiry = Inquiry(Operations(), list, list, Pace(0, 768 * 1024, 0.75), "hour")
+    inquiry = Inquiry(Operations(), nothing, list, Pace(0, 768 * 1024, 0.75), "hour")
     verdicts = []
     for look in range(4000):
         held = (100 << 20) + look * 40_000

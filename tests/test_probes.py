@@ -407,6 +407,17 @@ def test_a_tape_that_died_while_it_recorded_is_not_open(watched, fake_tf):
     assert tapes.probe.recording() == []
 
 
+def test_a_tape_of_the_step_that_runs_has_not_recorded_for_long(watched, fake_tf):
+    """By the clock one reads in the middle of a step: only what was opened before is a tape that never ends."""
+    tapes = watched("tapes")
+    tape = fake_tf.backprop.GradientTape()
+    tape.__enter__()
+    watch = Watch(Config())
+    watch.probes = [tapes.probe]
+    assert len(watch.recording(0.0)) == 1
+    assert watch.recording(60.0) == []
+
+
 def test_iterators_are_counted(watched, fake_tf):
     """Made here, so many alive."""
     datasets = watched("datasets")

@@ -70,7 +70,7 @@ def line_with(text):
 )
 def test_the_line_that_puts_something_in_is_found(program, name, text, function):
     """However the program spells it; reading, removing and making the collection is something else."""
-    ((site, _),) = source.putting_into(name, [program])
+    ((site, *_),) = source.putting_into(name, [program])
     assert (site.file, site.line, site.function) == (program, line_with(text), function)
 
 
@@ -194,3 +194,44 @@ def test_the_files_of_the_project_are_those_that_are_not_installed():
     files = source.project_files()
     assert __file__ in files
     assert pytest.__file__ not in files
+
+
+def test_what_is_put_into_something_inside_is_told_apart(tmp_path):
+    """`maps[head].append(x)` makes longer what stands in `maps`, `maps.setdefault(head, [])` makes `maps` longer."""
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent("""\
+        def note(self, head, value):
+            self.maps.setdefault(head, [])
+            self.maps[head].append(value)
+            self.maps.get(head).append(value)
+            rows = self.maps[head]
+            rows.append(value)
+        """), encoding="utf-8")  # fmt: skip
+    found = {line.site.line: line.is_inside for line in source.putting_into("maps", [str(program)])}
+    assert found == {2: False, 3: True, 4: True, 6: True}
+
+
+def test_what_has_an_attribute_from_its_constructor_is_made_where_its_class_is_called(tmp_path):
+    """Also where a dataclass declares it; what the program begins with is no such line."""
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent("""\
+        class Node:
+            def __init__(self, value, parent):
+                self.value, self.parent = value, parent
+
+        class Row:
+            before: object = None
+
+        class Beam:
+            def __init__(self):
+                self.nodes = [Node(0, None)]
+
+            def grow(self, value):
+                self.nodes = [Node(value, node) for node in self.nodes]
+
+        def add(row):
+            return Row(row)
+        """), encoding="utf-8")  # fmt: skip
+    assert [site.line for site in source.making("parent", [str(program)])] == [13]
+    assert [site.line for site in source.making("before", [str(program)])] == [16]
+    assert source.making("nothing", [str(program)]) == []

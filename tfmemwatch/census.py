@@ -44,6 +44,7 @@ class Holder(NamedTuple):
     bound: Optional[int]  # how long it can grow, where it says so
     line: Optional[Tuple[str, int, str]]  # where its owner stands, for what is no name in the source
     owners: Tuple[str, ...] = ()  # the classes of the object whose attribute it is, its bases last
+    is_nested: bool = False  # whether what has this name is a collection that holds it
     inner: Optional[Inner] = None  # where what has this name is an object of a library's, and the container inside it
 
     @property
@@ -226,35 +227,37 @@ class Weight(NamedTuple):
 
 
 _MOST_REACHED = 3000
+_MOST_AMONG = 4096
 _NOTHING = Weight(0.0, 0.0)
 _PASSED_OVER = (type, ModuleType, WeakReference)
 
 
-def items(container: Any, most: int = 4) -> List[Any]:
-    """A few of the newest things in a container."""
+def items(container: Any, among: int = 4, most: int = 4) -> List[Any]:
+    """A few of the newest things in a container, spread over so many of them: a heap has no order of time."""
+    apart = max(1, min(among, _MOST_AMONG) // most)
     try:
-        values = _last_items(container, most) if isinstance(container, dict) else container
-        if isinstance(values, (list, deque)):
-            return [values[-1 - index] for index in range(min(most, len(values)))]
-        return list(values)[-most:]
+        if isinstance(container, dict):
+            return [(key, container[key]) for key in _newest_keys(container, most * apart)[::apart]]
+        if isinstance(container, (list, deque)):
+            return [container[at] for at in range(-1, -1 - min(len(container), most * apart), -apart)]
+        return list(container)[-most:]
     except Exception:
         return []  # it changed under our eyes
 
 
-def _last_items(container: Dict[Any, Any], most: int) -> List[Any]:
+def _newest_keys(container: Dict[Any, Any], most: int) -> List[Any]:
     try:
-        keys = list(islice(reversed(container), most))
+        return list(islice(reversed(container), most))
     except TypeError:  # before Python 3.8
-        keys = list(container)[-most:]
-    return [(key, container[key]) for key in keys]
+        return list(container)[: -most - 1 : -1]
 
 
-def weight_of_item(container: Any) -> Weight:
-    """About what one more item costs: the bytes and tensors that hang on one of the newest items.
+def weight_of_item(container: Any, among: int = 4) -> Weight:
+    """About what one more item costs: the bytes and tensors that hang on some of the newest items.
 
     A thing is an item's own if it is nearer to it than to the next item, which all things that they share are not.
     """
-    found = items(container)
+    found = items(container, among)
     if not found:
         return _NOTHING
     reached = [reach(item, container) for item in found]
@@ -427,7 +430,7 @@ def _in_collection(container: Any, above: Above, depth: int) -> Optional[Holder]
         if type(referrer) in (list, deque):
             outer = holder_of(referrer, above, depth + 1)
             if outer is not None:
-                return outer._replace(path=outer.path + "[…]", bound=None)
+                return outer._replace(path=outer.path + "[…]", bound=None, is_nested=True)
     return None
 
 
@@ -545,7 +548,7 @@ def _in_dict(
         outer = holder_of(owner, above, depth + 1)
         if outer is not None:
             names = (key, *outer.names) if type(key) is str else outer.names
-            return outer._replace(names=names, path=outer.path + _short(key), bound=bound)
+            return outer._replace(names=names, path=outer.path + _short(key), bound=bound, is_nested=True)
     if type(key) is not str:
         return None
     return Holder((key,), key if is_a_name(key) else "a dict", "", bound, None)

@@ -63,7 +63,7 @@ class Followed:
     def weight(self) -> census.Weight:
         """What one more item costs."""
         if self._weight is None:
-            self._weight = census.weight_of_item(self.thing)
+            self._weight = census.weight_of_item(self.thing, self.grown)
         return self._weight
 
     @property

@@ -21,6 +21,7 @@ SECONDS = 0.2  # for a search, in the background
 CALLERS_SECONDS = 0.04  # and in a thread of the program's
 _MOST_SEEN = 60000  # things of one search
 _MOST_CHILDREN = 400  # of one collection that are looked into; all are compared with what is looked for
+_MOST_TOLD = 50  # steps from either end of a way: what is longer is a chain
 _COMPARED_A_SECOND = 10000000
 _PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None), BuiltinFunctionType, type(sys.implementation)))
 _LOCAL = " of "
@@ -99,14 +100,15 @@ class _Search:
 
     def _way(self, thing: Any) -> List[Any]:
         way = [thing]
-        while len(way) < 100:
-            by = self._seen.get(id(way[0]))
+        while len(way) <= _MOST_SEEN:
+            by = self._seen.get(id(way[-1]))
             if by is None:
                 break
-            way.insert(0, by)
+            way.append(by)
             if type(by) is tuple and len(by) == 2 and id(by) not in self._seen:
                 break  # the root
-        return way
+        way.reverse()
+        return way if len(way) <= 2 * _MOST_TOLD else way[:_MOST_TOLD] + way[-_MOST_TOLD:]
 
 
 def _ends(thing: Any, most: int) -> List[Any]:

@@ -58,7 +58,7 @@ class Inquiry:
     """Waits until memory rises unexplained; then watches operations, tensors and containers, and says what it saw."""
 
     def __init__(
-        self, operations: Operations, recording: Callable[[], List[Site]],
+        self, operations: Operations, recording: Callable[[float], List[Site]],
         hoarders: Callable[[], List[Tuple[Site, str]]], pace: Pace, per: str, unit: float = 1.0,
         tensor: Callable[[], Optional[type]] = lambda: None, ask: Optional[Callable[[], Dict[str, int]]] = None,
     ) -> None:  # fmt: skip
@@ -406,7 +406,8 @@ class Inquiry:
         count = len(tensors) - self._tensors_at_first
         if more < self._span // 2 or first <= 0 or more - first < 0.6 * first:
             return False
-        tapes = self._recording()
+        # By the clock one reads in the middle of a step, and its tape is open.
+        tapes = self._recording(now - self._first.now if self._by_clock else 0.0)
         if tapes:
             summed = source.summed_up(row.site for row in self._rows)
             if summed is not None:

@@ -45,7 +45,7 @@ def line_for(holder: census.Holder, near: Iterable[Site] = ()) -> Optional[Site]
     functions = {(site.file, site.function) for site in near}
     for anyhow in (False, True) if holder.is_within else (False,):
         found = [
-            ((_steps_up(line.owner, holder.owners), line.site.file != first, rank,
+            ((_steps_up(line.owner, holder.owners), line.site.file != first, rank, line.is_inside != holder.is_nested,
               (line.site.file, line.site.function) not in functions), line.site)
             for rank, name in enumerate(holder.names)
             for line in source.putting_into(name, files, anyhow)
@@ -67,18 +67,30 @@ def _steps_up(owner: str, owners: Sequence[str]) -> int:
 def line_of_names(names: Sequence[str], near: Iterable[Site] = (), attributes_only: bool = False) -> Optional[Site]:
     """The line that puts something into the first of these names for which there is one, or gives it a new value."""
     files = source.project_files()
-    functions = {(site.file, site.function) for site in near}
+    near = list(near)
     for anyhow in (False, True):
         for name in names:
             lines = [line.site for line in source.putting_into(name, files, anyhow)]
             lines = lines or source.renewing(name, files, attributes_only)
             if lines:
-                return min(lines, key=lambda site: (site.file, site.function) not in functions)
+                return _nearest(lines, near)
     return None
+
+
+def _nearest(lines: Iterable[Site], near: Iterable[Site]) -> Site:
+    """The first of them that stands in a function of lines that were seen to run."""
+    functions = {(site.file, site.function) for site in near}
+    return min(lines, key=lambda site: (site.file, site.function) not in functions)
 
 
 def line_on(way: str, near: Iterable[Site] = ()) -> Optional[Site]:
     """The line that makes a chain of objects longer, of which the way to one is known: `self.head → prev → Tensor`."""
+    linked = re.search(r"\.(\w+)…", way)  # a chain: `.parent.parent.parent`
+    if linked is not None:
+        files = source.project_files()
+        lines = source.renewing(linked.group(1), files, True) or source.making(linked.group(1), files)
+        if lines:
+            return _nearest(lines, near)
     steps = [re.sub(r" (\(.*?\)|of .*\(\).*)$", "", step) for step in way.split(" → ")[:-1]]
     named = [re.findall(r"[A-Za-z_]\w*", step) for step in steps]
     attributes = [name for names in named for name in names[:0:-1]] + [names[0] for names in named[1:] if names]

@@ -504,10 +504,11 @@ class Watch:
             return "level is %r, to stay within max_overhead=%.3g: evidence is thin" % (self.level, self.budget.most)
         return {1: "level='sites' would name the line", 2: "level='stacks' would show who called it"}.get(rank, "")
 
-    def recording(self) -> List[Site]:
-        """Where the tapes were opened that record now; those from before the watch are looked for."""
-        known = [tape.site for probe in self.probes if isinstance(probe, Tapes) for tape in probe.recording()]
-        return known or tapes.lines_from_before()
+    def recording(self, seconds: float) -> List[Site]:
+        """Where the tapes were opened that have recorded for so long; those from before the watch are looked for."""
+        probes = [probe for probe in self.probes if isinstance(probe, Tapes)]
+        found = [tape.site for probe in probes for tape in probe.recording() if tape.seconds >= seconds]
+        return found or tapes.lines_from_before(probes[0].known if probes else ())
 
     def frozen(self) -> List[Frozen]:
         """What traces hold on to: Python state that has changed since, and large data baked in as constants."""

@@ -120,4 +120,4 @@ def _python_blocks() -> float:
 
 def _gained(thing: Any, before: census.Census, after: census.Census) -> float:
     more = after.lengths[id(thing)] - before.lengths[id(thing)]
-    return more * census.weight_of_item(thing).bytes
+    return more * census.weight_of_item(thing, more).bytes

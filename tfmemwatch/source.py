@@ -59,6 +59,7 @@ class Line(NamedTuple):
 
     site: Site
     owner: str
+    is_inside: bool = False  # whether it puts into something that is in there: `rows[key].append(x)`
 
 
 def putting_into(name: str, files: Iterable[str], anyhow: bool = False) -> List[Line]:
@@ -325,6 +326,25 @@ def calling(name: str, files: Iterable[str], plain: bool = False) -> List[Site]:
     return found
 
 
+def making(name: str, files: Iterable[str]) -> List[Site]:
+    """The lines that make an object whose class gives it an attribute of this name, and no beginning does."""
+    files = list(files)
+    kinds: Set[str] = set()
+    for file in files:
+        tree = _parsed(file, name)
+        for part in _walk(tree) if tree is not None else ():
+            if part.owner and part.function in _CONSTRUCTS:
+                kinds.update(part.owner for target in _targets(part.node) if name in _field(target, part.function))
+    return [site for kind in kinds for site in calling(kind, files) if site.function not in _CONSTRUCTS]
+
+
+def _field(target: ast.AST, function: str) -> Tuple[str, ...]:
+    """The attribute that an assignment gives: `self.parent = …` in a constructor, `parent: Node` in a class."""
+    if isinstance(target, ast.Attribute):
+        return (target.attr,)
+    return (target.id,) if isinstance(target, ast.Name) and function == "<module>" else ()
+
+
 def _called(call: ast.Call) -> str:
     function = call.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
@@ -385,30 +405,37 @@ def _in_tree(tree: ast.AST, name: str, file: str, anyhow: bool) -> Iterable[Line
     """What puts into the collection itself first, then what puts into something inside it."""
     found: Dict[int, Tuple[int, Line]] = {}
     for part in _walk(tree):
-        names = _put_into(part, anyhow)
+        target = _filled(part, anyhow)
+        names = _names(target, part.aliases)
         if name in names:
             line = part.node.lineno
             depth = min(names.index(name), found[line][0] if line in found else len(names))
-            found[line] = depth, Line(Site(file, line, part.function), part.owner)
+            is_inside = depth > 0 or _leads_inside(target, part.aliases)
+            found[line] = depth, Line(Site(file, line, part.function), part.owner, is_inside)
     return [line for _, line in sorted(found.values(), key=lambda row: row[0])]
 
 
-def _put_into(part: Part, anyhow: bool) -> List[str]:
-    """What a node puts something into, by its names, the nearest first."""
+def _leads_inside(node: Optional[ast.AST], aliases: Mapping[str, ast.AST]) -> bool:
+    """Whether an expression is something in a collection: `rows[key]`, `rows.get(key)`, or a name for that."""
+    if isinstance(node, ast.Name) and node.id in aliases:
+        return _leads_inside(aliases[node.id], {})
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _LEADS_ON
+    return isinstance(node, ast.Subscript) or is_call
+
+
+def _filled(part: Part, anyhow: bool) -> Optional[ast.AST]:
+    """What a node puts something into."""
     node, aliases = part.node, part.aliases
     if isinstance(node, ast.Call):
         function = aliases.get(node.func.id, node.func) if isinstance(node.func, ast.Name) else node.func
         if isinstance(function, ast.Attribute) and (function.attr in _PUTS or anyhow):
-            return _names(function.value, aliases)
-        return _names(node.args[0], aliases) if _called(node) in _FUNCTIONS_THAT_PUT and node.args else []
+            return function.value
+        return node.args[0] if _called(node) in _FUNCTIONS_THAT_PUT and node.args else None
     if isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Add, ast.BitOr)):
-        return _names(node.target, aliases)
+        return node.target
     if isinstance(node, ast.Assign) and _carries_on(node, _tail(node.targets[0])):
-        return _names(node.targets[0], aliases)
-    for target in _targets(node):
-        if isinstance(target, ast.Subscript):
-            return _names(target.value, aliases)
-    return []
+        return node.targets[0]
+    return next((target.value for target in _targets(node) if isinstance(target, ast.Subscript)), None)
 
 
 def _tail(node: Optional[ast.AST], aliases: Mapping[str, ast.AST] = MappingProxyType({})) -> str:

@@ -563,6 +563,18 @@ def test_tapes_that_are_kept_are_alive(tf, counts):
     assert counts.alive("tape") == 0
 
 
+def test_a_tape_that_is_stopped_and_begun_anew_is_one_tape(tf, counts):
+    """stop_recording() and reset() end the recording and begin it again, on another line."""
+    v = tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as tape:  # the only one
+        for _ in range(5):
+            with tape.stop_recording():  # paused
+                v.assign_add(1.0)
+            tape.reset()  # anew
+    assert counts.alive("tape", "the only one") == counts.alive("tape") == 1
+    assert counts.made("tape") == 1
+
+
 def registered_for_python():
     """What TensorFlow itself holds."""
     gc.collect()

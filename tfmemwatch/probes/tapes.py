@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 import weakref
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Container, Dict, List, NamedTuple
 
 from .. import census, source, tfapi
 from ..ledger import Place, site_of
 from ..model import Site
 from .scene import Probe, Scene
 
-_MOST_OPEN = 1000
+_MOST_KNOWN = 10000
 
 
 class OpenTape(NamedTuple):
@@ -21,15 +21,28 @@ class OpenTape(NamedTuple):
     seconds: float
 
 
-def from_before() -> List[Any]:
-    """The tapes that record, also those that were opened before anyone watched."""
+class _Known:
+    """A tape that lives; the reference takes it out of the table when it does no more."""
+
+    __slots__ = ("at", "is_recording", "ref", "since")
+
+    def __init__(self, ref: Any, at: Place) -> None:
+        self.ref = ref
+        self.at = at
+        self.since = time.monotonic()  # when it began to record
+        self.is_recording = True
+
+
+def from_before(known: Container[int] = ()) -> List[Any]:
+    """The tapes that record, also those that were opened before anyone watched; but for those with these ids."""
     kind = tfapi.find("tape_push").holder if tfapi.has("tape_push") else None
-    return [] if kind is None else [tape for tape in census.everything({kind}) if tape._recording]
+    living = census.everything({kind}) if kind is not None else []
+    return [tape for tape in living if id(tape) not in known and tape._recording]
 
 
-def lines_from_before() -> List[Site]:
+def lines_from_before(known: Container[int]) -> List[Site]:
     """Where tapes that record, but were opened before anyone watched, may have been opened."""
-    if not from_before():
+    if not from_before(known):
         return []
     files = source.project_files()
     entered = source.calling("__enter__", files, plain=True)
@@ -47,34 +60,38 @@ class Tapes(Probe):
         self.start_afresh()
 
     def start_afresh(self) -> None:
-        self._open: Dict[int, Tuple[Any, Place, float]] = {}
+        self._known: Dict[int, _Known] = {}
 
     def install(self) -> None:
         self.after_method("tape_push", self._pushed)
         self.after_method("tape_pop", self._popped, always=True)
 
     def _pushed(self, tape: Any) -> None:
-        key = id(tape)
-        if key in self._open or not self.scene.rank:
+        key, all_known = id(tape), self._known
+        known = all_known.get(key)
+        if known is not None:  # it goes on, after stop_recording() or reset()
+            known.is_recording = True
+            return
+        if not self.scene.rank:
             return
         at, stack = self.scene.where("tape")
         self.scene.ledger.born("tape", at, tape, None, "", stack)
-        if len(self._open) >= _MOST_OPEN:
-            self._purge()
-        self._open[key] = (weakref.ref(tape), at, time.monotonic())
+        if len(all_known) < _MOST_KNOWN:
+            all_known[key] = _Known(weakref.ref(tape, lambda ref: all_known.pop(key, None)), at)
 
     def _popped(self, tape: Any) -> None:
-        self._open.pop(id(tape), None)
-
-    def _purge(self) -> None:
-        """Tapes that died while recording have no other way out."""
-        for key, entry in list(self._open.items()):
-            if entry[0]() is None:
-                self._open.pop(key, None)
+        known = self._known.get(id(tape))
+        if known is not None:
+            known.is_recording = False
 
     def recording(self) -> List[OpenTape]:
         """The tapes that are recording now, the oldest first."""
-        self._purge()
         now = time.monotonic()
-        entries = sorted(self._open.values(), key=lambda entry: entry[2])
-        return [OpenTape(site_of(at), now - since) for _, at, since in entries]
+        entries = [(known.since, known.at) for known in list(self._known.values()) if known.is_recording]
+        entries.sort(key=lambda entry: entry[0])
+        return [OpenTape(site_of(at), now - since) for since, at in entries]
+
+    @property
+    def known(self) -> Container[int]:
+        """The ids of all tapes that it has seen, and that live."""
+        return self._known
