@@ -404,3 +404,12 @@ def test_the_name_is_found_through_wrappers_of_tensorflows_which_do_not_notice()
         Holder.__module__ = old
     assert (holder.names[0], holder.is_within) == ("array", True)
     assert not Guarded.asked
+
+
+def test_what_stands_in_a_collection_more_than_once_has_a_weight():
+    """A heap has the newest anywhere, and the same item again: some of those that came since are weighed."""
+    rows = [bytes(4000 + number) for number in range(100)]
+    heap = [(number, rows[number // 8]) for number in range(800)]
+    assert census.weight_of_item(heap).bytes < 500
+    assert census.weight_of_item(heap, 400).bytes >= 4000
+    assert len(census.items({number: number for number in range(100)}, 50)) == 4

@@ -123,6 +123,26 @@ def test_a_chain_of_objects_is_told_in_short():
     trainer.history = []
 
 
+def test_a_chain_of_a_thousand_objects_is_told_from_both_ends(monkeypatch):
+    """Its beginning is a name, its end the thing, and what lies between is one word."""
+    last = first = Thing()
+    for _ in range(1000):
+        last.before = Thing()
+        last = last.before
+    thing, last.state = Thing(), []
+    last.state.append(thing)
+    del last
+    monkeypatch.setattr(trainer, "head", first, raising=False)
+    del first
+    way = held(thing)
+    assert way.startswith("test_holders.trainer.head.before…")
+    assert way.endswith("state (list, 1 item) → [0] → Thing")
+    assert len(way) < 200
+    link = trainer.head
+    while link is not None:  # without a recursion a thousand deep
+        link = link.__dict__.pop("before", None)
+
+
 def test_a_variable_of_a_generator_that_waits():
     """It is held by whoever holds the generator."""
 
