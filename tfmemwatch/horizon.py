@@ -52,14 +52,17 @@ class Horizon:
         self._around.update(seconds, float(container.used_bytes))
 
     @property
+    def _is_early(self) -> bool:
+        return self._began is None or self._now - self._began < _LEAST_SECONDS
+
+    @property
     def rise(self) -> Optional[Slope]:
         """How fast this process grows; None while it does not, or may still be starting."""
-        is_early = self._began is None or self._now - self._began < _LEAST_SECONDS
-        return None if is_early else self._own.slope()
+        return None if self._is_early else self._own.slope()
 
     def outlook(self) -> Optional[Outlook]:
         """The limit that is reached first; None while nothing goes on to grow."""
-        if self._began is None or self._now - self._began < _LEAST_SECONDS:
+        if self._is_early:
             return None
         own, around = self._own.slope(), self._around.slope()
         found = [
