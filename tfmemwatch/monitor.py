@@ -157,6 +157,9 @@ class Watch:
     def _look_at(self, level: str) -> None:
         self.level = level
         self.scene.rank = RANK[level]
+        if level == "off":
+            for probe in self.probes:
+                probe.rest()
 
     def _imported(self, module: Any = None) -> None:
         """TensorFlow or a Keras is there, or not yet. A module that is handed over has been executed.

@@ -438,6 +438,23 @@ def test_a_nested_model_is_part_of_the_outer_call(tf, watch):
     assert calls(watch)[("Sequential " + outer.name, "__call__")] == 1
 
 
+def test_a_model_that_was_called_alone_counts_within_no_other(tf, watch):
+    """A backbone is called by itself, then within a model around it, then by itself: 50, not 90, and 40 around."""
+    inner, x = model_of(tf, tf.keras.layers.Dense(2)), tf.ones([1, 2])
+
+    class Around(tf.keras.Model):
+        def call(self, x):
+            return inner(x) + 1.0
+
+    around = Around()
+    for model, times in ((inner, 40), (around, 40), (inner, 10)):
+        for _ in range(times):
+            model(x)
+    counted = calls(watch)
+    assert counted[("Sequential " + inner.name, "__call__")] == 50
+    assert counted[("Around " + around.name, "__call__")] == 40
+
+
 def test_traced_calls_are_told_apart(tf, watch):
     """A model called while a function is traced is one traced call, however often that function runs."""
     model = model_of(tf, tf.keras.layers.Dense(1))

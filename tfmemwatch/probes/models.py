@@ -23,8 +23,9 @@ _NEAREST, _APART = 32, 64  # short calls between two readings, which cost what m
 _WARM_UP = 256  # short calls in which a model builds and traces, and fills caches
 _MOST_FRESH = 1024  # readings of one way of calling a model, between two looks
 _LEAST_READINGS = 16  # before anybody asks whether they rise: of many models there are but a few calls
-_READING_SHARE = 0.003  # of the time may go into readings for one way of calling a model, beyond the first ones
+_READING_SHARE = 0.001  # of the time may go into readings for one way of calling a model, beyond the first ones
 _FREELY = 4
+_LOOKING = 2  # a depth: within a call in which others are noticed
 
 _INSIDE = ("sequential.py",)
 
@@ -51,11 +52,13 @@ class _Account:
         "grown",
         "held",
         "in_use",
+        "is_single",
         "measured",
         "method",
         "name",
         "native",
         "others",
+        "owner",
         "read",
         "read_at",
         "readings",
@@ -68,6 +71,8 @@ class _Account:
 
     def __init__(self, model: Any, method: str, forget: Callable[[Any], Any]) -> None:
         self.ref = weakref.ref(model, forget)
+        self.owner = id(model)
+        self.is_single = True  # no model is called within its calls, and it is called within no other's
         self.name = "%s %s" % (type(model).__name__, getattr(model, "name", "") or "")
         self.method = method
         self.calls = 0
@@ -89,6 +94,7 @@ class _Account:
 
 class _Depth(threading.local):
     depth = 0  # of model calls on this thread
+    is_composed = False  # another model was called within this call
 
 
 class Models(Probe):
@@ -104,8 +110,11 @@ class Models(Probe):
         self._symbolic: Set[type] = set()
         self._local = _Depth()
         self._accounts: Dict[Tuple[int, str], _Account] = {}
-        self._hot: Dict[int, _Account] = {}  # of the plain eager calls, by id(model)
+        self._hot: Dict[int, _Account] = {}  # by id(model): those whose calls are only counted, until the next reading
         self.start_afresh()
+
+    def rest(self) -> None:
+        self._hot.clear()
 
     def start_afresh(self) -> None:
         self._accounts.clear()
@@ -115,6 +124,7 @@ class Models(Probe):
 
     def install(self) -> None:
         self._eagerly = tfapi.find("executing_eagerly").value
+        self._eager_tensor = tfapi.find("eager_tensor").value
         self.install_keras()
         if tfapi.has("saved_model_load"):
             self.after("saved_model_load", self._loaded)
@@ -136,6 +146,7 @@ class Models(Probe):
     def uninstall(self) -> None:
         super().uninstall()
         self._seen = []
+        self.rest()
 
     def _wrap_model(self, model: Any) -> None:
         self.patches.append(Patch(model, "__init__", self._made))
@@ -186,64 +197,72 @@ class Models(Probe):
         if account is None:
             forget = self._forget
             account = self._accounts[key] = _Account(model, method, lambda ref: forget(key))
-        if method == "__call__":
-            self._hot[id(model)] = account
         return account
 
     def _call(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-        """The hot one: counts each call, and reads memory now and then."""
-        local, hot, scene, symbolic, eagerly = (
-            self._local,
-            self._hot,
-            self.scene,
-            self._symbolic,
-            self._eagerly,
-        )
-
-        def counted(original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-            if local.depth or not args or not patch.is_live or not scene.rank:
-                return original(*args, **kwargs)
-            account = hot.get(id(args[0]))
-            if account is None or account.calls >= account.read_at or type(args[-1]) in symbolic or not eagerly():
-                return self._outermost(original, "__call__", args, kwargs)
-            account.calls += 1
-            local.depth = 1
-            try:
-                return original(*args, **kwargs)
-            finally:
-                local.depth = 0
-
-        counted.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph may rewrite the seam, but not this
+        """The hot one. All that is read here has to be fetched from afar: a model call flushes the caches."""
+        hot, eager_tensor = self._hot, self._eager_tensor
+        outermost = self._outermost_if(patch, original, "__call__")
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            return counted(original, args, kwargs)
+            account = hot.get(id(args[0])) if args else None
+            if account is None or account.calls >= account.read_at or type(args[-1]) is not eager_tensor:
+                return outermost(*args, **kwargs)
+            account.calls += 1
+            return original(*args, **kwargs)
 
         return call
 
-    def _outermost(self, original: Callable[..., Any], method: str, args: Any, kwargs: Dict[str, Any]) -> Any:
+    def _outermost_if(self, patch: Patch, original: Callable[..., Any], method: str) -> Callable[..., Any]:
+        """A call, counted unless it is within another one, or nobody watches."""
+        local, scene = self._local, self.scene
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            if local.depth or not args or not patch.is_live or not scene.rank:
+                if local.depth == _LOOKING:
+                    self._contained(args[0])
+                return original(*args, **kwargs)
+            return self._outermost(original, method, args, kwargs, patch)
+
+        counted.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph may rewrite the seam, but not this
+        return counted
+
+    def _outermost(
+        self, original: Callable[..., Any], method: str, args: Any, kwargs: Dict[str, Any], patch: Patch
+    ) -> Any:
         local = self._local
         local.depth = 1
-        self._begin(args, method)
+        local.is_composed = False
+        account = self._begin(args, method)
         try:
             return original(*args, **kwargs)
         finally:
             local.depth = 0
             self._under_way -= 1
+            if account is not None:
+                self._heat(account, patch)
+
+    def _heat(self, account: _Account, patch: Patch) -> None:
+        """Calls of a model that neither contains nor is contained need no look at who calls them."""
+        account.is_single = account.is_single and not self._local.is_composed
+        if account.is_single and account.method == "__call__":
+            self._hot[account.owner] = account
+            if not patch.is_live or not self.scene.rank or account.ref() is None:
+                self._hot.pop(account.owner, None)
+
+    def _contained(self, model: Any) -> None:
+        """A model called within a call: each of its calls has to be looked at, and those of the one around it."""
+        try:
+            if self._eagerly():
+                self._local.is_composed = True
+                self._account(model, "__call__").is_single = False
+        except Exception:
+            guard.failed("models: inside")
 
     def _whole(self, method: str) -> Make:
-        local, scene = self._local, self.scene
+        return lambda original, patch: self._outermost_if(patch, original, method)
 
-        def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
-            def whole(*args: Any, **kwargs: Any) -> Any:
-                if local.depth or not args or not patch.is_live or not scene.rank:
-                    return original(*args, **kwargs)
-                return self._outermost(original, method, args, kwargs)
-
-            return whole
-
-        return make
-
-    def _begin(self, args: Any, method: str) -> None:
+    def _begin(self, args: Any, method: str) -> Optional[_Account]:
         self._under_way += 1
         try:
             is_short = method == "__call__"
@@ -253,10 +272,14 @@ class Models(Probe):
                 method = "__call__ (symbolic)"
             account = self._account(args[0], method)
             if account.calls >= account.read_at:
+                self._hot.clear()  # so that models within this one are seen
+                self._local.depth = _LOOKING
                 self._read(account, is_short)
             account.calls += 1
         except Exception:
             guard.failed("models: call")
+            return None
+        return account
 
     def _read(self, account: _Account, is_short: bool) -> None:
         """From the beginning of one call to that of a later one, results have come and gone: what is more, was left.
@@ -312,6 +335,7 @@ class Models(Probe):
         return [
             Calls(a.name.strip(), a.method, a.calls, a.retained.calls, a.retained.bytes, a.retained.error)
             for a in list(self._accounts.values())
+            if a.calls
         ]
 
     def grown(self, model: Any) -> int:

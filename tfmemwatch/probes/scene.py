@@ -194,6 +194,9 @@ class Probe:
         """Put everything back."""
         undo_all(self.patches)
 
+    def rest(self) -> None:
+        """The level is off: count nothing more. `Scene.rank` says so too, to those who ask."""
+
     def start_afresh(self) -> None:
         """Forget what a parent process did: for the child of a fork."""
 
