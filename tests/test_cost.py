@@ -47,22 +47,17 @@ def test_one_dear_moment_is_no_reason():
     assert words(budget, [0.5 / 60]) == []
 
 
-class Dear:
+class Dear(scene.Probe):
     """A probe whose reading takes two of each ten seconds."""
 
     name = "dear"
 
-    def __init__(self, clock):
+    def __init__(self, clock, of):
+        super().__init__(of)
         self.clock = clock
 
     def read(self):
         self.clock.spent += 2
-
-    def install_keras(self):
-        pass
-
-    def uninstall(self):
-        pass
 
 
 class Clock:
@@ -83,7 +78,7 @@ def test_a_watch_over_its_budget_lowers_its_level_and_findings_say_so(watch, mon
     clock = Clock()
     monkeypatch.setattr("tfmemwatch.monitor.time.monotonic", lambda: clock.now)
     monkeypatch.setattr(watch, "spent_seconds", lambda: clock.spent)
-    watch.probes.append(Dear(clock))
+    watch.probes.append(Dear(clock, watch.scene))
     levels = []
     for _ in range(30):
         clock.now += 10
