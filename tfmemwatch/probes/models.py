@@ -23,7 +23,8 @@ _NEAREST, _APART = 32, 64  # short calls between two readings, which cost what m
 _WARM_UP = 256  # short calls in which a model builds and traces, and fills caches
 _MOST_FRESH = 1024  # readings of one way of calling a model, between two looks
 _LEAST_READINGS = 16  # before anybody asks whether they rise: of many models there are but a few calls
-_READING_SHARE = 0.001  # of the time may go into readings for one way of calling a model, beyond the first ones
+_READING_SHARE = 0.003  # of the time may go into readings for one way of calling a model, beyond the first ones
+_QUICK_SECONDS, _QUICK_SHARE = 0.001, 0.001  # of calls that come faster than this: less, for each may cost 2 µs
 _FREELY = 4
 _LOOKING = 2  # a depth: within a call in which others are noticed
 
@@ -46,6 +47,7 @@ class _Account:
     """The running count for one model and one method."""
 
     __slots__ = (
+        "at",
         "calls",
         "disturbed",
         "fresh",
@@ -89,7 +91,8 @@ class _Account:
         self.read = self.read_at = 0  # calls at the last reading, and from which on there is another
         self.others = 0  # calls of all other models at the last reading
         self.readings = 0
-        self.rests = 0.0  # no reading before this moment
+        self.at = 0.0  # the moment of the last reading
+        self.rests = 0.0  # no reading before this one
 
 
 class _Depth(threading.local):
@@ -292,15 +295,16 @@ class Models(Probe):
         if now < account.rests:
             return
         began = thread_time()  # what waiting for other threads takes is none of its cost
+        calls = account.calls - account.read
         others = sum(other.calls for other in list(self._accounts.values())) - account.calls
         disturbed = guard.disturbances[0]
         memory = self.scene.process.read() if self._under_way == 1 else None
         held = memory.held_bytes if memory is not None and disturbed == guard.disturbances[0] else None
         is_same = others == account.others and disturbed == account.disturbed
         if memory is not None and held is not None and account.held is not None and is_same:
-            account.retained.add(account.calls - account.read, held - account.held)
+            account.retained.add(calls, held - account.held)
             account.grown += held - account.held
-            account.measured += account.calls - account.read
+            account.measured += calls
             account.native += (memory.in_use_bytes or 0) - account.in_use
             if is_warm and memory.in_use_bytes is not None:
                 account.fresh.append(Mark(account.measured, account.native))
@@ -312,7 +316,9 @@ class Models(Probe):
         if account.readings == _LEAST_READINGS:
             account.site, _ = self.scene.where("model: " + account.method)
         if account.readings > _FREELY:
-            account.rests = now + took / _READING_SHARE
+            is_quick = now - account.at < _QUICK_SECONDS * calls
+            account.rests = now + took / (_QUICK_SHARE if is_quick else _READING_SHARE)
+        account.at = now
 
     def read(self) -> None:
         """Whether calls leave memory behind is judged where the watch looks, and not in the calls."""
