@@ -1,5 +1,6 @@
 """From counts to findings: one cause, one finding, one line."""
 
+import re
 from collections import namedtuple
 
 import pytest
@@ -111,6 +112,14 @@ def test_a_model_made_in_a_loop_is_one_finding_with_all_it_brings():
         made("function_graph", FAR, order=3),
     )
     assert (finding.kind, finding.site) == ("model_rebuild", LOOP)
+
+
+def test_where_the_cause_names_the_maker_the_number_says_what_it_counts():
+    """`a model is built anew; +160 names of variables so far`: it is no number of models. Of retraces it is."""
+    (model,) = judged(made("model", LOOP, died=1, order=0), made("name", INNER, each=4, order=1))
+    assert "names of variables so far, 4 a step" in str(model)
+    (retrace,) = judged(made("retrace"), made("function_graph"))
+    assert re.search(r"\+\d+ so far, 1 a step", str(retrace))
 
 
 def test_of_a_model_in_a_model_the_outer_one_is_told():

@@ -26,6 +26,16 @@ CLOCKS = {"function_graph": "call", "graph_op": "run"}
 # Where nothing is: things so heavy that they slow their own program down. While none has gone, growth may slow too.
 HEAVY: FrozenSet[str] = frozenset(("iterator", "session", "graph", "tape", "writer", "model"))
 _MADE = {"model": "model_made", "optimizer": "optimizer_made"}  # births alone, whether or not they die
+# What is counted where the cause names what makes it: a model, of which TensorFlow keeps something.
+_COUNTED = {
+    "custom_gradient": "custom gradients",
+    "function_graph": "traces",
+    "graph_op": "operations",
+    "graph_variable": "variables",
+    "name": "names of variables",
+    "variable": "variables",
+}
+_MAKERS = ("model_made", "optimizer_made", "compile")
 _KERNEL_BYTES = 36000  # of one cached kernel, as measured
 _ESTIMATES = {
     "name": _KERNEL_BYTES,
@@ -294,6 +304,7 @@ class Judge:
             bytes=sum(_bytes(track, tallies) for track in gone),
             verdict=LEAK, cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
             trail=main.trail.values,
+            counted=_COUNTED.get(main.key.kind, "") if story.because in _MAKERS else "",
         )  # fmt: skip
         return Draft(finding, tuple(gone))
 

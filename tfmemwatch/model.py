@@ -83,6 +83,7 @@ class Finding(NamedTuple):
     known: str = ""  # the issue in which others met it
     began: float = 0.0  # when, in Unix time, where it is looked at by the clock
     leaves: float = 0.0  # bytes in a step, or in an hour, where no count tells it
+    counted: str = ""  # what `grown` counts, where that is not what the cause names
 
     @property
     def is_sure(self) -> bool:
@@ -95,6 +96,11 @@ class Finding(NamedTuple):
         return self.leaves or (self.bytes * self.rate / self.grown if self.grown else 0.0)
 
     @property
+    def gained(self) -> str:
+        """How many more there are, and of what, where that is not what the cause names."""
+        return " ".join(filter(None, (count_of(self.grown), self.counted)))
+
+    @property
     def story(self) -> Tuple[str, Site]:
         """What makes two findings the same one."""
         return (self.kind, self.site)
@@ -102,7 +108,7 @@ class Finding(NamedTuple):
     def __str__(self) -> str:
         parts = ["%s: %s" % (self.site.short, self.cause)]
         if self.grown:
-            parts.append("+%s so far%s" % (count_of(self.grown), pace_of(self.rate, self.per)))
+            parts.append("+%s so far%s" % (self.gained, pace_of(self.rate, self.per)))
         elif self.bytes_rate >= 1:
             parts.append("+" + bytes_pace_of(self.bytes_rate, self.per))
         if self.began:

@@ -26,7 +26,7 @@ from .horizon import Horizon
 from .inquiry import Pace
 from .ledger import Ledger
 from .memory import Memory, Process
-from .model import UNKNOWN, Finding, Site, bytes_pace_of, since_of
+from .model import UNKNOWN, Finding, Site, bytes_pace_of, count_of, since_of
 from .moment import Snapshot
 from .operations import Operations
 from .outputs import log
@@ -50,6 +50,7 @@ _IMPORT_SECONDS = 1.0
 _TRIES = 6  # for the way to what is held: the search is short, and the machine may be busy
 _MOST_HOLDERS = 200
 _MOST_FROZEN = 12
+_MOST_LEFT = 1000
 _HELD = {
     "variable": ("variable", "graph_variable"),
     "model_rebuild": ("model",),
@@ -105,6 +106,7 @@ class Watch:
         self.horizon = Horizon()
         self._began = time.time()
         self._holders: Dict[Tuple[str, Site], _Way] = {}
+        self._left: Dict[Site, int] = {}  # models of a line that have gone and left variables
 
     # -- starting and stopping
 
@@ -300,8 +302,13 @@ class Watch:
         except Exception:
             guard.failed("estates")
             return
-        for remains in news if self.config.log else ():
-            guard.logger.info("a model that was made at %s has gone: %s", remains.site.short, remains)
+        if len(self._left) > _MOST_LEFT:
+            self._left.clear()
+        for remains in news:
+            times = self._left[remains.site] = self._left.get(remains.site, 0) + 1
+            if self.config.log and times & (times - 1) == 0:  # the first of a line, the second, the fourth, ...
+                again = " (%s of this line)" % count_of(times) if times > 1 else ""
+                guard.logger.info("a model that was made at %s has gone: %s%s", remains.site.short, remains, again)
 
     def _models(self, most: int) -> List[Tuple[Site, Any]]:
         """Where the living models were made, and weak references to them."""

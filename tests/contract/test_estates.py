@@ -117,6 +117,22 @@ def test_a_property_of_the_users_that_raises_is_the_users(tf, watch, failures, c
     del broken
 
 
+def test_of_many_models_of_one_line_the_log_names_a_few(tf, caplog, failures):
+    """A search that keeps a kernel of each of twenty models: the first, the second, the fourth, ... not twenty."""
+    caplog.set_level(logging.INFO, "tfmemwatch")
+    watch = tfmemwatch.install(sample_seconds=3600, evidence=False)
+    for _ in range(20):
+        model = net(tf)
+        model(tf.ones((2, 3)))
+        watch.look()
+        kept.append(model.own.kernel)
+        del model
+        looks(watch)
+    told = [record.getMessage() for record in caplog.records if "has gone" in record.getMessage()]
+    assert len(told) == 5 and told[-1].endswith("(16 of this line)")
+    assert failures == {}
+
+
 def test_variables_that_outlive_their_model_are_told_with_their_holder(tf, caplog, failures):
     """`del model`, and a list still holds a variable of it: a line of the log, once, and of each report; no warning."""
     caplog.set_level(logging.INFO, "tfmemwatch")

@@ -64,7 +64,7 @@ def _findings(findings: Sequence[Finding]) -> List[str]:
 
 
 def _amount(finding: Finding) -> str:
-    grown = "+%s%s" % (count_of(finding.grown), pace_of(finding.rate, finding.per)) if finding.grown else "growing"
+    grown = "+%s%s" % (finding.gained, pace_of(finding.rate, finding.per)) if finding.grown else "growing"
     pace = bytes_pace_of(finding.bytes_rate, finding.per) if finding.bytes_rate >= 1 else ""
     kept = ", %s kept%s" % (size_of(finding.bytes), " (%s)" % pace if pace else "") if finding.bytes else ""
     is_dated = (finding.grown and finding.since > 1) or finding.began
