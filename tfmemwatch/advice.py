@@ -100,7 +100,7 @@ TABLE: Dict[str, Advice] = {
     ),
     "tape": Advice(
         "tape",
-        "gradient tapes are made here and kept; each holds what every operation under it took and gave",
+        "gradient tapes are made again and again and kept; each holds what every operation under it took and gave",
         "Open a tape for each step in a `with` block, take the gradient, and drop it.",
     ),
     "open_tape": Advice(
