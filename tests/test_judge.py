@@ -115,9 +115,9 @@ def test_a_model_made_in_a_loop_is_one_finding_with_all_it_brings():
 
 
 def test_where_the_cause_names_the_maker_the_number_says_what_it_counts():
-    """`a model is built anew; +160 names of variables so far`: it is no number of models. Of retraces it is."""
+    """`a model is built anew; +160 new variable names so far`: it is no number of models. Of retraces it is."""
     (model,) = judged(made("model", LOOP, died=1, order=0), made("name", INNER, each=4, order=1))
-    assert "names of variables so far, 4 a step" in str(model)
+    assert "new variable names so far, 4 a step" in str(model)
     (retrace,) = judged(made("retrace"), made("function_graph"))
     assert re.search(r"\+\d+ so far, 1 a step", str(retrace))
 

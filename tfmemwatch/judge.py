@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from .advice import advice
+from .catalog import BY_KIND
 from .growth import Rule, Series
 from .model import LEAK, UNKNOWN, Finding, Key, Tally
 from .trail import Trail
@@ -26,15 +27,7 @@ CLOCKS = {"function_graph": "call", "graph_op": "run"}
 # Where nothing is: things so heavy that they slow their own program down. While none has gone, growth may slow too.
 HEAVY: FrozenSet[str] = frozenset(("iterator", "session", "graph", "tape", "writer", "model"))
 _MADE = {"model": "model_made", "optimizer": "optimizer_made"}  # births alone, whether or not they die
-# What is counted where the cause names what makes it: a model, of which TensorFlow keeps something.
-_COUNTED = {
-    "custom_gradient": "custom gradients",
-    "function_graph": "traces",
-    "graph_op": "operations",
-    "graph_variable": "variables",
-    "name": "names of variables",
-    "variable": "variables",
-}
+# Where these explain growth, the cause names what makes things: the number says which things it counts.
 _MAKERS = ("model_made", "optimizer_made", "compile")
 _KERNEL_BYTES = 36000  # of one cached kernel, as measured
 _ESTIMATES = {
@@ -304,7 +297,7 @@ class Judge:
             bytes=sum(_bytes(track, tallies) for track in gone),
             verdict=LEAK, cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
             trail=main.trail.values,
-            counted=_COUNTED.get(main.key.kind, "") if story.because in _MAKERS else "",
+            counted=BY_KIND[main.key.kind].title if story.because in _MAKERS else "",
         )  # fmt: skip
         return Draft(finding, tuple(gone))
 

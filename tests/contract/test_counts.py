@@ -455,6 +455,22 @@ def test_a_model_that_was_called_alone_counts_within_no_other(tf, watch):
     assert counted[("Around " + around.name, "__call__")] == 40
 
 
+def test_a_wrong_call_within_a_call_fails_as_it_would_alone(tf, watch, failures):
+    """Model.__call__() without a model is a TypeError of the program's, wherever it is made."""
+
+    class Wrong(tf.keras.Model):
+        def call(self, x):
+            with pytest.raises(TypeError):
+                tf.keras.Model.__call__()
+            return x + 1.0
+
+    wrong = Wrong()
+    for _ in range(2):
+        wrong(tf.ones([1, 2]))
+    assert calls(watch) == {("Wrong " + wrong.name, "__call__"): 2}
+    assert failures == {}
+
+
 def test_traced_calls_are_told_apart(tf, watch):
     """A model called while a function is traced is one traced call, however often that function runs."""
     model = model_of(tf, tf.keras.layers.Dense(1))

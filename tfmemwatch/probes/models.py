@@ -221,7 +221,9 @@ class Models(Probe):
         local, scene = self._local, self.scene
 
         def counted(*args: Any, **kwargs: Any) -> Any:
-            if local.depth or not args or not patch.is_live or not scene.rank:
+            if not args or not patch.is_live or not scene.rank:
+                return original(*args, **kwargs)
+            if local.depth:
                 if local.depth == _LOOKING:
                     self._contained(args[0])
                 return original(*args, **kwargs)
@@ -353,4 +355,5 @@ class Models(Probe):
     def called(self) -> List[Any]:
         """Weak references to the Keras models that were called, those from before the watch among them."""
         kinds = tuple(self._seen)
-        return [account.ref for account in list(self._accounts.values()) if isinstance(account.ref(), kinds)]
+        accounts = list(self._accounts.values())
+        return [one.ref for one in accounts if one.calls and isinstance(one.ref(), kinds)]
