@@ -1,10 +1,16 @@
 # Each target makes the environment it needs, once, outside the tree (see tests/matrix.py).
 IN = python3 tests/matrix.py --in
 
-.PHONY: demo test lint matrix replicas bench clean
+# These start TensorFlow; all other tests run without it.
+WITH_TENSORFLOW = contract harmless leaks
+
+.PHONY: demo quick test lint tables matrix replicas bench clean
 
 demo:  ## a small serving loop with a leak in it, and the warning that names the line
 	@$(IN) newest examples/serving_loop_with_a_leak.py
+
+quick:  ## all tests that need no TensorFlow, in seconds
+	@$(IN) quick -m pytest -q -m "not slow" $(WITH_TENSORFLOW:%=--ignore tests/%)
 
 test:  ## all tests, on the newest TensorFlow
 	@$(IN) newest -m pytest -q
@@ -14,6 +20,9 @@ lint:  ## style, types, import contracts
 	@$(IN) lint -m ruff format --check
 	@$(IN) lint -m mypy
 	@$(IN) lint -c "import importlinter.cli as cli; cli.lint_imports_command()"
+
+tables:  ## the README's tables and the example's dashboard, from the catalogue
+	@$(IN) quick tests/tables.py
 
 matrix:  ## the contract and leak tests, on every TensorFlow
 	@python3 tests/matrix.py

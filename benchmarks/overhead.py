@@ -32,17 +32,20 @@ import numpy as np
 import tensorflow as tf
 
 import tfmemwatch
-from tfmemwatch import growth, guard, tfapi
-from tfmemwatch.arguments import Trace
-from tfmemwatch.budget import Budget
 from tfmemwatch.config import Config
-from tfmemwatch.ledger import Ledger
+from tfmemwatch.evidence.instruments.operations_window import OperationsWindow
+from tfmemwatch.explain.arguments import Trace
+from tfmemwatch.explain.reasons import Reasons, TraceHistory
+from tfmemwatch.explain.signatures import Node, Signature
+from tfmemwatch.growth import rules
+from tfmemwatch.growth.series import Series
+from tfmemwatch.ledger.counts import Ledger
 from tfmemwatch.model import Site
-from tfmemwatch.operations import Operations
+from tfmemwatch.monitor.budget import Budget
 from tfmemwatch.probes.traces import Traces
 from tfmemwatch.probes.variables import Variables
-from tfmemwatch.reasons import History, Reasons
-from tfmemwatch.signatures import Node, Signature
+from tfmemwatch.safety import guard
+from tfmemwatch.seams import functions
 
 BATCH_SECONDS = 0.0015  # short, so that some batches see nothing else of the machine
 GROUPS = 10  # of rounds
@@ -346,9 +349,9 @@ def sampler_us_a_look(sites: int, seconds: float) -> float:
         thread = next(one for one in threading.enumerate() if one.name == "tfmemwatch")
         clock = time.pthread_getcpuclockid(thread.ident)
         time.sleep(10 * interval)
-        before, looks = time.clock_gettime(clock), watch._looks
+        before, looks = time.clock_gettime(clock), watch.state.looks
         time.sleep(seconds)
-        spent, looks = time.clock_gettime(clock) - before, watch._looks - looks
+        spent, looks = time.clock_gettime(clock) - before, watch.state.looks - looks
         del things
         return spent / max(1, looks) * 1e6
     finally:
@@ -378,7 +381,7 @@ def ledger_row() -> Row:
 
 def reasons_row() -> Row:
     """By what a trace is dearer when its function has had 1,000: it is compared with those that are remembered."""
-    reasons, history = Reasons(), History(tfapi.traced(tf.function(lambda value, number: value)))
+    reasons, history = Reasons(), TraceHistory(functions.traced(tf.function(lambda value, number: value)))
     at, numbers = Site("train.py", 1, "step"), itertools.count()
     rate = Node("value", "float")
 
@@ -395,7 +398,7 @@ def reasons_row() -> Row:
 def series_rows() -> List[Row]:
     rows = []
     for name in ("COUNT_SAMPLES", "COUNT_EVENTS", "COUNT_STEPS", "BYTE_SAMPLES", "BYTE_STEPS"):
-        series = growth.Series(getattr(growth, name))
+        series = Series(getattr(rules, name))
         numbers = itertools.count(300000000)
 
         def update(series: Any = series, numbers: Any = numbers) -> None:
@@ -415,14 +418,14 @@ def memory_rows() -> List[Row]:
         numbers = itertools.count()
 
         def look() -> None:
-            watch.horizon.look(5.0 * next(numbers), watch.memory(), 0)
+            watch.state.ahead.look(5.0 * next(numbers), watch.process.read(), 0)
 
-        tallies = watch.read()
+        tallies = watch.state.read()
         return [
-            Row("memory of a look", None, best_us(watch.memory, 200), most_us=100.0),
+            Row("memory of a look", None, best_us(watch.process.read, 200), most_us=100.0),
             Row("limits and the trend of a look", None, best_us(look, 50), most_us=2000.0),
-            Row("owners of memory, at once", None, best_us(lambda: watch.light_account(tallies), 20)),
-            Row("owners of memory, on request", None, best_us(watch.account, 1, 3)),
+            Row("owners of memory, at once", None, best_us(lambda: watch.answers.light_account(tallies), 20)),
+            Row("owners of memory, on request", None, best_us(watch.answers.account, 1, 3)),
         ]
     finally:
         tfmemwatch.uninstall()
@@ -434,7 +437,7 @@ def window_rows() -> List[Row]:
     bare, open_ = [], []
     for _ in range(20):
         watch = tfmemwatch.install(sample_seconds=NEVER_SECONDS)
-        window = Operations(watch.scene)
+        window = OperationsWindow(watch.scene)
         bare.append(best_us(lambda: vector + vector, 100, 3))
         window.open()
         open_.append(best_us(lambda: vector + vector, 100, 3))
@@ -488,14 +491,20 @@ def budget_rows() -> List[Row]:
 def budget_row(what: str, dear: Dear) -> Row:
     watch = tfmemwatch.install(sample_seconds=LOOK_SECONDS, evidence=False, log=False, max_overhead=BUDGET)
     try:
-        watch.budget = Budget(BUDGET, 10 * LOOK_SECONDS)
+        level, pause = watch.state.level, watch.state.pause
+        budget = Budget(BUDGET, 10 * LOOK_SECONDS, patience=1000)
+        if dear.is_read:
+            pause.budget = budget
+        else:
+            level.budget = budget
         before = share_taken(watch, dear, 0.9)
         ends = time.monotonic() + 60
-        while watch.level != "off" and time.monotonic() < ends and (watch.budget.share or 1.0) > BUDGET:
+        while time.monotonic() < ends and not (budget.is_lowered and budget.share <= BUDGET):
             share_taken(watch, dear, 0.1)
         after = share_taken(watch, dear, 3.0)
-        text = "%s %dx dearer, us of each second (before: %d; level: %s)"
-        return Row(text % (what, DEARER, before * 1e6, watch.level), None, after * 1e6, most_us=BUDGET * 1e6)
+        text = "%s %dx dearer, us of each second (before: %d; level: %s; a look each %.2g s)"
+        said = text % (what, DEARER, before * 1e6, watch.level, pause.seconds)
+        return Row(said, None, after * 1e6, most_us=BUDGET * 1e6)
     finally:
         tfmemwatch.uninstall()
         dear.undo()
@@ -506,7 +515,7 @@ def share_taken(watch: Any, dear: Dear, seconds: float) -> float:
 
     def taken() -> float:
         hooks = sum(share for name, share in guard.spent.items() if not name.startswith("variables"))
-        return watch._own_seconds + hooks + (0.0 if dear.is_read else dear.seconds)
+        return watch.state.own_seconds + hooks + (0.0 if dear.is_read else dear.seconds)
 
     began, spent = time.perf_counter(), taken()
     while time.perf_counter() - began < seconds:

@@ -1,7 +1,7 @@
 """A small model server, as many are written, with one real leak in it. Run it: `make demo`.
 
 Two lines of it are tfmemwatch's. Every request is scored with a weight that is a Python number: an argument that is
-new each time, so TensorFlow traces the function anew for each request and keeps every trace.
+new each time, so TensorFlow traces the function again for each request and keeps every trace.
 """
 
 from __future__ import annotations

@@ -7,10 +7,9 @@ import sys
 import fake_tensorflow
 import pytest
 from parts import absent
-from wrapt import importer
 
 import tfmemwatch
-from tfmemwatch import guard
+from tfmemwatch.safety import guard
 
 # Before TensorFlow is imported: no chatter, no GPU, the same sums on every machine.
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", TF_ENABLE_ONEDNN_OPTS="0")
@@ -27,6 +26,35 @@ def needs():
             return absent(name)
 
     return imported
+
+
+# Tests of these files that `make quick` leaves out: the whole file where nothing is named.
+SLOW = {
+    "test_block.py": (
+        "clean_over",
+        "filled_up",
+        "go_again",
+        "lists_in_a_dict",
+        "parentheses",
+        "tensors_kept",
+        "warm_up",
+    ),
+    "test_inquiry.py": (),
+    "test_serving.py": (),
+    "test_census.py": ("under_construction", "container_that_grows", "eager_tensors", "plain_numbers", "watch_itself"),
+    "test_frames.py": ("given_up_after_a_look",),
+    "test_holders.py": ("chain_of", "nobody_holds", "million_objects"),
+    "test_other_process.py": ("command_line", "without_a_door", "forked_child"),
+    "test_residue.py": ("another_try", "ever_new", "become_more", "list_that_grows", "nothing_in_python"),
+}
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what is slow and is not marked where it stands."""
+    for item in items:
+        words = SLOW.get(item.path.name)
+        if words is not None and (not words or any(word in item.name for word in words)):
+            item.add_marker(pytest.mark.slow)
 
 
 FAKED = ("tensorflow", "tensorflow_core", "keras", "tf_keras")
@@ -53,7 +81,6 @@ def fake_tf(fake_packages, monkeypatch):
     yield importlib.import_module("tensorflow")
     for name in faked_modules():
         del sys.modules[name]
-        importer._post_import_hooks.pop(name, None)  # wrapt < 1.15 does not see it go
     sys.modules.update(real)
 
 

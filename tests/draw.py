@@ -3,7 +3,7 @@
     python tests/draw.py http://127.0.0.1:9090 examples/serving/pictures/dashboard.png --minutes 30 --one HOST:PORT
 
 Titles, questions, units, places, thresholds and columns are those of examples/serving/grafana/tfmemwatch.json.
-The row «All else» is closed there and left out here, as is a line «other» that is nought all along.
+The row «All other metrics» is closed there and left out here, as is a line «other» that is nought all along.
 """
 
 import argparse

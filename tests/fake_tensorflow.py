@@ -1,4 +1,4 @@
-"""A TensorFlow of ten lines a module: only what `tfapi.PLACES` names, where it names it.
+"""A TensorFlow of ten lines a module: only what `places.PLACES` names, where it names it.
 
 The sources are written to files, so that the fake is imported, found by import hooks and seen on the stack as
 the real one is. The contract tests run the same claims on the real one and keep this one honest.
@@ -43,8 +43,6 @@ class Graph:
 
 class EagerTensor:
     pass
-
-_default_graph_stack = object()
 
 def get_default_graph():
     return None

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tfmemwatch.casebook import Casebook
-from tfmemwatch.judge import Draft, Track
+from tfmemwatch.judge.judge import Draft, Track
+from tfmemwatch.judge.open_findings import OpenFindings
 from tfmemwatch.model import FILLING, Finding, Key, Site
 
 AT = Site("train.py", 41, "step")
@@ -20,7 +20,7 @@ def draft(count=10, kind="variable", site=AT, keys=None, **more):
 
 @pytest.fixture
 def cases():
-    return Casebook()
+    return OpenFindings()
 
 
 def counts(news):

@@ -10,7 +10,12 @@ from collections import defaultdict, deque
 
 import pytest
 
-from tfmemwatch import census
+from tfmemwatch.evidence import census, large_values
+from tfmemwatch.heap.instances import number_of
+from tfmemwatch.heap.room import Size
+from tfmemwatch.holders.names import holder_of
+from tfmemwatch.holders.search import way_to
+from tfmemwatch.memory import object_weights
 
 
 class Holder:
@@ -29,8 +34,8 @@ def grown_by(grow, least=5):
     return census.grown(before, census.take(), least)
 
 
-def is_among(thing, things):
-    return any(thing is other for other in things)
+def is_among(thing, found):
+    return id(thing) in [one.way.steps[-1] for one in found]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +63,9 @@ def test_a_dict_of_plain_numbers_that_grows_is_found():
     assert is_among(owner.losses, found)
 
 
-def test_eager_tensors_are_counted():
+def test_eager_tensors_are_counted(monkeypatch):
     """Of the class that TensorFlow has for them: nothing of it is imported here."""
+    monkeypatch.setattr(Size, "too_large", lambda size: "")  # of this process, which runs all tests
     kind = type("EagerTensor", (), {})
     before = census.take(kind).tensors
     kept = [kind() for _ in range(7)]
@@ -77,6 +83,9 @@ class EagerTensor:
 
     def _num_elements(self):
         return self._size
+
+    def _datatype_enum(self):
+        return 1
 
 
 def closure_over(tensor):
@@ -127,13 +136,13 @@ def test_a_global_of_a_module_is_named():
     """`program.RESULTS`."""
     module = types.ModuleType("program")
     exec("RESULTS = [[], [], []]", module.__dict__)
-    assert named(census.holder_of(module.RESULTS)) == ("RESULTS", "program.RESULTS")
+    assert named(holder_of(module.RESULTS)) == ("RESULTS", "program.RESULTS")
 
 
 def test_an_attribute_is_named_with_the_class():
     """`Holder.rows`, and the module where the class is."""
     owner = Holder(rows=[[]])
-    holder = census.holder_of(owner.rows)
+    holder = holder_of(owner.rows)
     assert named(holder) == ("rows", "Holder.rows")
     assert holder.module == __name__
 
@@ -142,13 +151,13 @@ def test_an_entry_of_a_dict_is_named_by_its_key():
     """`state["x"]`."""
     module = types.ModuleType("program")
     exec("state = {'x': [[]], 'y': []}", module.__dict__)
-    assert named(census.holder_of(module.state["x"])) == ("x", "program.state['x']")
+    assert named(holder_of(module.state["x"])) == ("x", "program.state['x']")
 
 
 def test_an_entry_of_a_defaultdict_is_named_too():
     """`listeners[topic].append(…)`: the list, by the name of what it is in."""
     owner = Holder(listeners=defaultdict(list, weights=[[], [], []]))
-    holder = census.holder_of(owner.listeners["weights"])
+    holder = holder_of(owner.listeners["weights"])
     assert named(holder) == ("weights", "Holder.listeners['weights']")
     assert "listeners" in holder.names
 
@@ -157,7 +166,7 @@ def test_what_a_library_keeps_inside_is_named_and_known_to_be_inside():
     """A MemoryHandler's buffer has the handler's name; whether it is bounded, the library knows."""
     owner = Holder(handler=logging.handlers.MemoryHandler(100))
     owner.handler.buffer.extend(([], [], []))
-    holder = census.holder_of(owner.handler.buffer)
+    holder = holder_of(owner.handler.buffer)
     assert named(holder) == ("handler", "Holder.handler (MemoryHandler.buffer)")
     assert holder.inner[:2] == ("buffer", "logging.handlers")
 
@@ -166,7 +175,7 @@ def test_a_key_that_is_no_name_is_not_told():
     """A token, an address, a name of a user: the dict that has it is named, and no more."""
     module = types.ModuleType("program")
     exec("sessions = {'jane@example.org': [[]], 'b': []}", module.__dict__)
-    assert census.holder_of(module.sessions["jane@example.org"]).path == "program.sessions[…]"
+    assert holder_of(module.sessions["jane@example.org"]).path == "program.sessions[…]"
 
 
 def test_a_slot_is_named_like_any_attribute():
@@ -177,7 +186,7 @@ def test_a_slot_is_named_like_any_attribute():
 
     owner = Rows()
     owner.rows = [[]]
-    assert named(census.holder_of(owner.rows)) == ("rows", "Rows.rows")
+    assert named(holder_of(owner.rows)) == ("rows", "Rows.rows")
 
 
 def test_a_variable_of_what_waits_is_named():
@@ -193,10 +202,10 @@ def test_a_variable_of_what_waits_is_named():
         await Waits()
 
     box, generator, coroutine = [], averaged(), serve()
-    found = census.holder_of(next(generator))
+    found = holder_of(next(generator))
     assert named(found) == ("history", "history of averaged()")
     coroutine.send(None)
-    found = census.holder_of(box.pop())
+    found = holder_of(box.pop())
     assert named(found) == ("results", "results of serve()")
     coroutine.close()
 
@@ -212,7 +221,7 @@ def test_a_field_of_a_named_tuple_is_named():
     """`state.outputs.append(…)`."""
     module = types.ModuleType("program")
     exec("import collections; state = collections.namedtuple('State', 'step outputs')(0, [[]])", module.__dict__)
-    assert named(census.holder_of(module.state.outputs)) == ("outputs", "State.outputs")
+    assert named(holder_of(module.state.outputs)) == ("outputs", "State.outputs")
 
 
 def test_a_closure_is_named():
@@ -227,7 +236,7 @@ def test_a_closure_is_named():
         return inner
 
     inner = outer()
-    assert named(census.holder_of(inner.__closure__[0].cell_contents)) == ("kept", "kept")
+    assert named(holder_of(inner.__closure__[0].cell_contents)) == ("kept", "kept")
 
 
 def test_a_local_is_named():
@@ -247,7 +256,7 @@ def test_a_local_is_named():
     thread = threading.Thread(target=work)
     thread.start()
     made.wait(20)
-    result.append(census.holder_of(box.pop()))
+    result.append(holder_of(box.pop()))
     looked.set()
     thread.join()
     assert named(result[0]) == ("losses", "losses")
@@ -265,7 +274,7 @@ def test_a_function_cache_is_named_with_the_line_of_the_function():
     caches = [one for one in gc.get_referents(embed) if type(one) is dict and len(one) == 20]
     if not caches:
         pytest.skip("this Python's lru_cache shows no dict")
-    holder = census.holder_of(caches.pop())
+    holder = holder_of(caches.pop())
     assert (holder.names[0], holder.path, holder.bound) == ("embed", "the lru_cache of embed()", None)
     assert holder.line[2] == "embed"
 
@@ -273,17 +282,17 @@ def test_a_function_cache_is_named_with_the_line_of_the_function():
 def test_a_bound_of_a_deque_is_told():
     """A deque with maxlen fills up and is no leak."""
     owner = Holder(rows=deque([[]], maxlen=100))
-    assert census.holder_of(owner.rows).bound == 100
+    assert holder_of(owner.rows).bound == 100
 
 
 def test_a_list_that_nothing_names_has_no_holder():
     """None rather than a guess."""
-    holder = census.holder_of(next(iter([[[1], [2]]])))
+    holder = holder_of(next(iter([[[1], [2]]])))
     assert holder is None
 
 
 def test_a_way_that_leads_back_to_the_collection_is_no_name():
-    """As in `logging`, where each logger in the dict knows the manager whose dict it is."""
+    """As in `logging`, where each logger in the dict knows the manager whose dict it is: the manager has a name."""
 
     class Manager:
         """A library's."""
@@ -299,26 +308,33 @@ def test_a_way_that_leads_back_to_the_collection_is_no_name():
         for number in range(40):
             manager.rows["request.%d" % number] = logger = Logger()
             logger.manager = manager
-        return manager.rows
+        return manager
 
-    holder = census.holder_of(filled())
-    assert (holder.path, holder.module, holder.names) == ("Manager.rows", "logging", ("rows",))
+    manager = filled()
+    holder = holder_of(manager.rows)
+    assert (holder.path, holder.names) == ("manager (Manager.rows)", ("manager",))
 
 
 def test_what_the_watch_itself_holds_is_not_told():
     """Its own collections are no finding."""
-    from tfmemwatch.ledger import Ledger
+    from tfmemwatch.ledger.counts import Ledger
+    from tfmemwatch.model import Site
 
-    ledger = Ledger()
-    ledger.read()
-    rows = [[]]
-    assert census.not_ours([ledger._living, rows]) == [rows]
+    ledger, things = Ledger(), [Holder() for _ in range(90)]
+    owner = Holder(ledger=ledger)
+
+    def grow(number):
+        for thing in things[9 * number :][:9]:
+            owner.ledger.born("variable", Site("a.py", 1, "f"), thing)
+        ledger.read()
+
+    assert grown_by(grow) == []
 
 
-def test_the_size_of_an_item_is_that_of_its_data():
+def test_the_size_of_an_item_is_that_of_its_data(needs):
     """An array or a tensor weighs what its data weighs, not what its Python object does."""
-    array = type("ndarray", (), {"nbytes": 40000, "__module__": "numpy"})
-    assert census.weight_of_item([array() for _ in range(3)]).bytes == pytest.approx(40000, rel=0.1)
+    numpy = needs("numpy")
+    assert census.weight_of_item([numpy.ones(5000) for _ in range(3)]).bytes == pytest.approx(40000, rel=0.1)
     assert census.weight_of_item([]).bytes == 0
 
 
@@ -340,7 +356,7 @@ def test_no_code_of_an_item_is_run():
     """Not when it is weighed, nor when its name is looked for."""
     rows = [Touchy() for _ in range(5)]
     assert census.weight_of_item(rows).bytes < 1000
-    assert named(census.holder_of(rows)) == ("rows", "rows")
+    assert named(holder_of(rows)) == ("rows", "rows")
     assert Touchy.asked == ()
 
 
@@ -364,8 +380,9 @@ def test_a_tuple_under_construction_is_never_held():
             thread.start()
         for _ in range(4):
             census.take()
-            census.types_alive()
-            census.referrers(broken)
+            number_of(list)
+            object_weights.read()
+            large_values.large()
     finally:
         done.set()
         sys.setswitchinterval(interval)
@@ -399,7 +416,7 @@ def test_the_name_is_found_through_wrappers_of_tensorflows_which_do_not_notice()
         module = types.ModuleType("program")
         module.__dict__.update(__builtins__={}, state={"array": Guarded(inner)})
         del inner
-        holder = census.holder_of(object.__getattribute__(module.state["array"], "hidden").rows)
+        holder = holder_of(object.__getattribute__(module.state["array"], "hidden").rows)
     finally:
         Holder.__module__ = old
     assert (holder.names[0], holder.is_within) == ("array", True)
@@ -409,7 +426,27 @@ def test_the_name_is_found_through_wrappers_of_tensorflows_which_do_not_notice()
 def test_what_stands_in_a_collection_more_than_once_has_a_weight():
     """A heap has the newest anywhere, and the same item again: some of those that came since are weighed."""
     rows = [bytes(4000 + number) for number in range(100)]
-    heap = [(number, rows[number // 8]) for number in range(800)]
-    assert census.weight_of_item(heap).bytes < 500
-    assert census.weight_of_item(heap, 400).bytes >= 4000
-    assert len(census.items({number: number for number in range(100)}, 50)) == 4
+    queue = [(number, rows[number // 8]) for number in range(800)]
+    assert census.weight_of_item(queue).bytes < 500
+    assert census.weight_of_item(queue, 400).bytes >= 4000
+
+
+@functools.lru_cache(maxsize=100)
+def kilobytes(number):
+    return bytearray(number + 5000)
+
+
+@functools.lru_cache(maxsize=None)
+def kilobytes_for_ever(number):
+    return bytearray(number + 5000)
+
+
+@pytest.mark.parametrize("cached", [kilobytes, kilobytes_for_ever], ids=["bounded", "unbounded"])
+def test_what_a_function_cache_holds_has_a_weight(cached):
+    """With a bound its dict does not lead to what it holds: the cache does."""
+    for number in range(20):
+        cached(number)
+    cache = next(part for part in gc.get_referents(cached) if type(part) is dict and len(part) == 20)
+    weight = census.weight_at(way_to([id(cache)], 20.0))
+    assert 5000 <= weight.bytes <= 5500
+    cached.cache_clear()

@@ -1,9 +1,12 @@
 """Settings: what is set where, and what is refused before anything happens."""
 
+import inspect
+import typing
+
 import pytest
 
 import tfmemwatch
-from tfmemwatch.config import Config, load
+from tfmemwatch.config import Config, doubts, load
 from tfmemwatch.errors import ConfigError, TfmemwatchError
 from tfmemwatch.probes import BY_NAME
 
@@ -142,3 +145,49 @@ def test_an_interval_that_no_clock_can_wait_for_is_refused(seconds):
     """A number that Event.wait() can't take ends as an error at once, not as a traceback of our thread."""
     with pytest.raises(ConfigError, match="sample_seconds"):
         load({"sample_seconds": seconds}, {})
+
+
+@pytest.mark.parametrize(
+    "function, others", [(tfmemwatch.install, []), (tfmemwatch.watch, ["name", "owners", "warmup"])]
+)
+def test_editors_complete_every_setting(function, others):
+    """`install()` and `watch()` have the fields of `Config` as parameters, in their order and with their types."""
+    parameters = dict(inspect.signature(function).parameters)
+    assert parameters.pop("unknown").kind is inspect.Parameter.VAR_KEYWORD
+    assert [name for name in parameters if name not in others] == list(Config._fields)
+    types, fields = typing.get_type_hints(function), typing.get_type_hints(Config)
+    for name in Config._fields:
+        names = fields[name] is typing.Tuple[str, ...]
+        assert types[name] == (typing.Sequence[str] if names else fields[name]), name
+
+
+def test_a_misspelt_setting_is_refused_by_a_block_too(fake_tf):
+    """As `install()` does; a positional one is Python's own TypeError."""
+    with pytest.raises(ConfigError, match="'intervall' is not a setting"):
+        tfmemwatch.watch(intervall=5)
+    with pytest.raises(ConfigError, match="'unknown' is not a setting"):
+        tfmemwatch.install(unknown=5)
+    with pytest.raises(TypeError):
+        tfmemwatch.install(5)
+
+
+@pytest.mark.parametrize(
+    "environ, said",
+    [
+        ({}, []),
+        ({"TFMEMWATCH_LEVEL": "counts", "PATH": "", "TFMEMWATCH_VERBOSE": "1"}, []),
+        ({"TFMEMWATCH_LEVL": "counts"}, ["did you mean TFMEMWATCH_LEVEL?"]),
+        ({"tfmemwatch_level": "counts"}, ["did you mean TFMEMWATCH_LEVEL?"]),
+        ({"TFMEMWATCH_XYZZY": ""}, ["doctor"]),
+        ({"TFMEMWATCH_REGISTRY": "mine"}, ["TFMEMWATCH_REGISTRY"]),
+        ({"TFMEMWATCH_SERVICE_HOST": "10.0.0.7", "TFMEMWATCH_PORT_9464_TCP": "tcp://10.0.0.7:9464"}, []),
+        ({"TFMEMWATCH_TOKEN": "s3cret"}, ["token is set and does nothing"]),
+        ({"TFMEMWATCH_TOKEN": "s3cret", "TFMEMWATCH_PORT": "9464"}, []),
+        ({"TFMEMWATCH_JOB": "nightly", "TFMEMWATCH_EVICT": "step"}, ["job is set", "evict is set"]),
+    ],
+)
+def test_what_is_set_and_does_nothing_is_a_doubt(environ, said):
+    """Each in a sentence with the nearest name; what Kubernetes sets for a service of our name is none."""
+    found = list(doubts(load({}, environ), environ))
+    assert [part in sentence for part, sentence in zip(said, found)] == [True] * len(found) == [True] * len(said)
+    assert "s3cret" not in "".join(found)

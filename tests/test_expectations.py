@@ -49,7 +49,7 @@ def test_its_death_is_told(watch, caplog):
     gc.collect()
     watch.look()
     assert expected.is_dead and expected.why() == ""
-    assert any("the old model: the Model has gone" in record.getMessage() for record in caplog.records)
+    assert any("the old model: the Model is gone" in record.getMessage() for record in caplog.records)
 
 
 def test_garbage_that_waits_for_the_collector_is_not_told(watch, caplog):

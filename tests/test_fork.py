@@ -10,10 +10,10 @@ import weakref
 
 import pytest
 
-from tfmemwatch import fork
 from tfmemwatch.config import Config
 from tfmemwatch.model import Key, Site
-from tfmemwatch.monitor import Watch
+from tfmemwatch.monitor.watch import Watch
+from tfmemwatch.safety import forks
 
 AT = Site("train.py", 41, "step")
 LONGEST_SECONDS = 20
@@ -114,7 +114,7 @@ def test_a_fork_while_our_lock_is_held_does_not_hang_the_child(watch):
         watch.ledger.happened("retrace", AT)
         return watch.ledger.read()[Key("retrace", AT)].born
 
-    with watch.ledger._lock, watch._lock:
+    with watch.ledger._lock, watch.state.probes.reading:
         answer = in_child(question)
     assert answer == 1
 
@@ -145,11 +145,11 @@ def test_a_watch_that_has_gone_is_not_told_of_forks():
     """Installing and uninstalling many times leaves nothing behind."""
     watches = [Watch(Config()) for _ in range(5)]
     for one in watches:
-        fork.in_child(one._start_afresh)
+        forks.in_child(one._start_afresh)
     gone = [weakref.ref(one) for one in watches]
     del watches, one
     gc.collect()
     last = Watch(Config())
-    fork.in_child(last._start_afresh)
+    forks.in_child(last._start_afresh)
     assert [ref() for ref in gone] == [None] * 5
-    assert [listener() for listener in fork._listeners].count(None) == 0
+    assert [listener() for listener in forks._listeners].count(None) == 0

@@ -7,7 +7,10 @@ import weakref
 
 import pytest
 
-from tfmemwatch import census, frames, holders, holdings
+from tfmemwatch.heap import frames
+from tfmemwatch.holders.names import holder_of
+from tfmemwatch.holders.words import path_to
+from tfmemwatch.memory import object_weights
 
 
 class Thing:
@@ -21,9 +24,9 @@ def read_all():
 
 LOOKS = {
     "variables": read_all,
-    "the way to a thing": lambda: holders.path_to([Thing()], 20.0),
-    "the name of a collection": lambda: census.holder_of([]),
-    "weights": lambda: (holdings.read(), holdings.read()),
+    "the way to a thing": lambda: path_to([1], 20.0),
+    "the name of a collection": lambda: holder_of([]),
+    "weights": lambda: (object_weights.read(), object_weights.read()),
 }
 
 

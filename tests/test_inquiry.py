@@ -5,11 +5,27 @@ import random
 
 import pytest
 
-from tfmemwatch.followed import Followed
-from tfmemwatch.inquiry import Inquiry, Pace
-from tfmemwatch.memory import Memory
+from tfmemwatch.evidence import census, large_values
+from tfmemwatch.evidence.evidence import Pace
+from tfmemwatch.evidence.growing_collection import GrowingCollection
+from tfmemwatch.evidence.inquiry import Inquiry
+from tfmemwatch.evidence.instruments import memory_in_use
+from tfmemwatch.evidence.operations import Operation
+from tfmemwatch.evidence.sources import Sources
+from tfmemwatch.holders.roots import Root
+from tfmemwatch.holders.search import Way
+from tfmemwatch.memory.process import Memory
 from tfmemwatch.model import FILLING, LEAK, Site
-from tfmemwatch.operations import Operation
+
+
+@pytest.fixture(autouse=True)
+def an_empty_program(monkeypatch):
+    """It has no collections and no values; memory is what the tests say it is."""
+    monkeypatch.setattr(census, "take", lambda tensor=None: census.Census({}, 0))
+    monkeypatch.setattr(large_values, "large", dict)
+    monkeypatch.setattr(memory_in_use, "least", lambda read: read())
+    monkeypatch.setattr(memory_in_use.collector, "collect", lambda asked=False: True)
+
 
 BLOCK = 50 << 20  # what a call takes, and gives back
 
@@ -28,14 +44,9 @@ class Operations:
         return []
 
 
-def nothing(seconds):
-    """No tape has recorded for so long."""
-    return []
-
-
 def stories(leak, high):
     """The kinds of what is found in 2,000 looks, where so much a look is kept; `high` says when a call runs."""
-    inquiry = Inquiry(Operations(), nothing, list, Pace(0, 768 * 1024, 0.75), "hour")
+    inquiry = Inquiry(Sources(Operations()), Pace(0, 768 * 1024, 0.75), "hour")
     found = set()
     for look in range(2000):
         held = (100 << 20) + look * leak
@@ -50,7 +61,7 @@ def stories(leak, high):
 
 def named_at(held_at, looks):
     """The step at which memory that holds so much is named; None where it is not."""
-    inquiry = Inquiry(Operations(), nothing, list, Pace(1000, 96 * 1024, 0.62), "step")
+    inquiry = Inquiry(Sources(Operations()), Pace(1000, 96 * 1024, 0.62), "step")
     for look in range(looks):
         held = (100 << 20) + int(held_at(look))
         memory = Memory(held, held, 0, 1000)
@@ -90,7 +101,7 @@ class NewShapes(Operations):
 
 def named_with_shapes_at(operations, held_at, looks):
     """The look at which memory that holds so much is named, and what was said to fill on the way."""
-    inquiry = Inquiry(operations, nothing, list, Pace(1000, 96 * 1024, 0.62), "step")
+    inquiry = Inquiry(Sources(operations), Pace(1000, 96 * 1024, 0.62), "step")
     filled = set()
     for look in range(looks):
         operations.look = look
@@ -122,12 +133,11 @@ def test_what_grows_without_new_shapes_is_found_at_once():
 
 def climbing(chances):
     """A collection that climbs where a number drawn is below the chance of that look."""
-    rows, drawn = [None], random.Random(5)
-    container = Followed(rows)
+    drawn = random.Random(5)
+    container = GrowingCollection(Way(Root("train"), (1,)), 1)
     for chance in chances:
-        rows.extend([None] * (drawn.random() < chance))
-        container.look()
-    return container
+        container.saw(container.last + (drawn.random() < chance))
+    return container.row()
 
 
 @pytest.mark.parametrize("chance", [1.0, 0.9, 0.5, 0.2])
@@ -156,7 +166,7 @@ class Failing(Operations):
 
 def test_a_failure_ends_an_inquiry_and_no_more():
     """What could not begin is not half begun: the next one finds the leak."""
-    inquiry, failures = Inquiry(Failing(), nothing, list, Pace(1000, 96 * 1024, 0.62), "step"), 0
+    inquiry, failures = Inquiry(Sources(Failing()), Pace(1000, 96 * 1024, 0.62), "step"), 0
     for look in range(600):
         memory = Memory((100 << 20) + look * 20_000, (100 << 20) + look * 20_000, 0, 1000)
         try:
@@ -168,7 +178,7 @@ def test_a_failure_ends_an_inquiry_and_no_more():
 
 
 def at_the_end(inquiry):
-    return inquiry._looks >= 100
+    return inquiry._schedule.looks >= 100
 
 
 def never(inquiry):
@@ -182,7 +192,7 @@ def test_what_a_call_has_in_hand_is_no_leak(high):
 
 
 def at_the_beginning(inquiry):
-    return not 0 <= inquiry._looks < 100
+    return not 0 <= inquiry._schedule.looks < 100
 
 
 def test_what_rises_slowly_behind_what_calls_have_in_hand_is_found():
@@ -198,7 +208,7 @@ def test_what_is_kept_is_found_whatever_calls_have_in_hand(high):
 
 def test_by_the_clock_what_has_no_name_is_first_told_as_what_may_fill():
     """A start-up can last for hours: it is a warning when a later inquiry has seen it go on."""
-    inquiry = Inquiry(Operations(), nothing, list, Pace(0, 768 * 1024, 0.75), "hour")
+    inquiry = Inquiry(Sources(Operations()), Pace(0, 768 * 1024, 0.75), "hour")
     verdicts = []
     for look in range(4000):
         held = (100 << 20) + look * 40_000
@@ -207,3 +217,54 @@ def test_by_the_clock_what_has_no_name_is_first_told_as_what_may_fill():
         if inquiry.finding is not None and inquiry.finding.verdict not in verdicts:
             verdicts.append(inquiry.finding.verdict)
     assert verdicts == [FILLING, LEAK]
+
+
+def states(held_at, looks, per="step", end=math.inf):
+    """Whether there is a finding, at each step of memory that holds so much; numbers are new until `end`."""
+    inquiry = Inquiry(Sources(NewNumbers(end)), Pace(1000, 96 * 1024, 0.62), per)
+    found = []
+    for look in range(looks):
+        inquiry._instruments.operations.look = look
+        held = (100 << 20) + int(held_at(look))
+        memory = Memory(held, held, 0, 1000)
+        inquiry.look(memory, True, float(look), lambda memory=memory: memory)
+        found.append(inquiry.finding is not None)
+    return found
+
+
+class NewNumbers(Operations):
+    """A new number at each look, until the end."""
+
+    def __init__(self, end):
+        self.look = self.opened = 0
+        self.end = end
+
+    def open(self):
+        self.opened = self.look
+
+    def read(self):
+        new = max(0, min(self.look, self.end) - self.opened)
+        return [Operation(Site("train.py", 7, "step"), "a conversion to a tensor", new, 0, 650 * new, 1, new, 1, False)]
+
+
+@pytest.mark.parametrize("end", [60, 100, 300])
+def test_in_a_block_what_has_stopped_is_over_after_as_many_steps_as_it_took(end):
+    """Memory stands still from a step on: the finding goes."""
+    found = states(lambda look: 20_000 * min(look, end), 1000, end=end)
+    told = found.index(True)
+    assert told < 100
+    last = max(look for look, is_there in enumerate(found) if is_there)
+    assert last <= max(end, told) + told + 40
+
+
+def test_what_goes_on_is_not_over():
+    """Through two thousand steps, also where it comes in bursts."""
+    for held_at in (lambda look: 20_000 * look, lambda look: 20_000 * (look // 8 * 8)):
+        found = states(held_at, 2000)
+        assert all(found[found.index(True) :])
+
+
+def test_by_the_clock_a_rest_is_no_end():
+    """A program may be idle for some looks: its leak is still one."""
+    found = states(lambda look: 20_000 * min(look, 100), 400, "hour")
+    assert all(found[found.index(True) :])

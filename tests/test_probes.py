@@ -14,10 +14,10 @@ import pytest
 
 import tfmemwatch
 from tfmemwatch.config import Config
-from tfmemwatch.ledger import Ledger
-from tfmemwatch.memory import Process
+from tfmemwatch.ledger.counts import Ledger
+from tfmemwatch.memory.process import Process
 from tfmemwatch.model import UNKNOWN
-from tfmemwatch.monitor import Watch
+from tfmemwatch.monitor.watch import Watch
 from tfmemwatch.probes import BY_NAME, PROBES
 from tfmemwatch.probes.scene import RANK, Scene
 from tfmemwatch.probes.traces import _weighed
@@ -395,7 +395,7 @@ def test_tapes_are_counted_and_the_open_ones_known(watched, fake_tf):
     line = this_line() + 1
     recording.__enter__()
     assert sum(row[2] for row in tapes.counted("tape")) == 2
-    assert [tape.site.line for tape in tapes.probe.recording()] == [line]
+    assert [site.line for site in tapes.probe.recording(0)] == [line]
     del left
     assert sum(row[2] for row in tapes.counted("tape")) == 1
 
@@ -404,7 +404,7 @@ def test_a_tape_that_died_while_it_recorded_is_not_open(watched, fake_tf):
     """What is gone records nothing."""
     tapes = watched("tapes")
     fake_tf.backprop.GradientTape().__enter__()
-    assert tapes.probe.recording() == []
+    assert tapes.probe.recording(0) == []
 
 
 def test_a_tape_of_the_step_that_runs_has_not_recorded_for_long(watched, fake_tf):
@@ -413,9 +413,9 @@ def test_a_tape_of_the_step_that_runs_has_not_recorded_for_long(watched, fake_tf
     tape = fake_tf.backprop.GradientTape()
     tape.__enter__()
     watch = Watch(Config())
-    watch.probes = [tapes.probe]
-    assert len(watch.recording(0.0)) == 1
-    assert watch.recording(60.0) == []
+    watch.probes.append(tapes.probe)
+    assert len(watch._readings.tapes(0.0)) == 1
+    assert watch._readings.tapes(60.0) == []
 
 
 def test_iterators_are_counted(watched, fake_tf):
@@ -648,7 +648,7 @@ def test_a_tensorflow_that_has_nothing_we_know_leaves_all_probes_off(fake_tf, wa
         del sys.modules[name]
     watch.start(sampling=False)
     assert sorted(watch.off) == sorted(BY_NAME)
-    assert all("is at none of" in why or "no summary writers" in why for why in watch.off.values())
+    assert all("at any of" in why or "no summary writers" in why for why in watch.off.values())
     watch.look()
 
 
@@ -664,7 +664,7 @@ def test_keras_that_is_imported_later_is_watched(fake_tf, watch):
     watch.start(sampling=False)
     import keras
 
-    watch._imported()
+    watch.state.probes.imported()
     model = keras.Model()
     assert watch.snapshot().alive("model") == 1
     del model

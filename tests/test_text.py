@@ -6,9 +6,12 @@ import time
 
 import pytest
 
-from tfmemwatch.memory import Memory
-from tfmemwatch.model import FILLING, LEAK, Finding, Key, Site, Tally, count_of, size_of
+from tfmemwatch.memory.process import Memory
+from tfmemwatch.model import FILLING, LEAK, Finding, Key, Site, Tally
+from tfmemwatch.monitor import rows
 from tfmemwatch.outputs import log, text
+from tfmemwatch.reports import Report
+from tfmemwatch.units import count_of, size_of
 
 LOOP = Site("/project/train.py", 41, "train_step")
 MAIN = Site("/project/train.py", 7, "<module>")
@@ -20,7 +23,7 @@ def tally(kind, site, born, died=0, size=0, seconds=0.0, note=""):
 
 FINDING = Finding(
     kind="retrace", site=LOOP, since=3, grown=57, rate=1.0, per="step", bytes=41200000, verdict="leak",
-    cause="the tf.function train_step is traced anew again and again", cure="Pass tensors.", confidence=0.9,
+    cause="the tf.function train_step is traced again and again", cure="Pass tensors.", confidence=0.9,
 )  # fmt: skip
 BEFORE = {**tally("variable", MAIN, 10, 0, 4000)}
 AFTER = {
@@ -31,12 +34,22 @@ AFTER = {
 }
 MEMORY = Memory(412000000, 300000000, 12000000, 1200000), Memory(453000000, 341200000, 11000000, 1234567)
 
+
+def rendered(title, findings, before, after, memory, off, rise=""):
+    """The text of a report on what lies between two readings."""
+    return text.render(Report(
+        title=title, seconds=0.0, findings=tuple(findings), memory_before=memory[0], memory=memory[1],
+        made=rows.made(before, after), traces=rows.traced(before, after), builds=rows.built(before, after), off=off,
+        rise=rise, is_of_block=True,
+    ))  # fmt: skip
+
+
 REPORT = """\
     tfmemwatch · epoch: 57 steps, 12.4 s
 
     1 finding
       retrace  train.py:41 train_step()
-          the tf.function train_step is traced anew again and again
+          the tf.function train_step is traced again and again
           +57, 1 a step since step 3, 41.2 MB kept (723 kB a step)
           → Pass tensors.
 
@@ -62,22 +75,22 @@ REPORT = """\
 def test_a_report_says_what_was_found_made_and_kept():
     """The whole text as a person reads it: the finding first, with its line and its cure."""
     off = {"writers": "this TensorFlow has no summary writers"}
-    report = text.render("epoch: 57 steps, 12.4 s", [FINDING], BEFORE, AFTER, MEMORY, off)
+    report = rendered("epoch: 57 steps, 12.4 s", [FINDING], BEFORE, AFTER, MEMORY, off)
     assert report == textwrap.dedent(REPORT)
 
 
 def test_a_clean_report_says_so():
     """Nothing found is said, not left to be guessed."""
-    report = text.render("epoch", [], {}, {}, (None, MEMORY[0]), {})
+    report = rendered("epoch", [], {}, {}, (None, MEMORY[0]), {})
     assert report.splitlines()[:5] == [
-        "tfmemwatch · epoch", "", "Nothing leaks, as far as was watched.", "",
-        "Nothing was made that is counted.",
+        "tfmemwatch · epoch", "", "No leak was found in what was watched.", "",
+        "Nothing that is counted was made.",
     ]  # fmt: skip
 
 
 def test_memory_that_is_not_known_is_left_out():
     """Where the system does not say, nothing is made up."""
-    report = text.render("epoch", [], {}, {}, (None, Memory(None, None, None, 5)), {})
+    report = rendered("epoch", [], {}, {}, (None, Memory(None, None, None, 5)), {})
     assert report.splitlines()[-2:] == ["Memory", "  Python blocks             5"]
 
 
@@ -86,7 +99,7 @@ def test_a_long_report_is_cut_and_says_how_much():
     after = {}
     for line in range(100):
         after.update(tally("variable", Site("a.py", line + 1, "f"), 100 + line))
-    lines = text.render("epoch", [], {}, after, (None, MEMORY[0]), {}).splitlines()
+    lines = rendered("epoch", [], {}, after, (None, MEMORY[0]), {}).splitlines()
     assert "a.py:100 f()" in lines[5]
     assert "  … and 76 more lines" in lines
 
@@ -94,7 +107,7 @@ def test_a_long_report_is_cut_and_says_how_much():
 def test_a_finding_is_one_sentence_with_its_line():
     """As it stands in the log."""
     assert str(FINDING) == (
-        "train.py:41 train_step(): the tf.function train_step is traced anew again and again; "
+        "train.py:41 train_step(): the tf.function train_step is traced again and again; "
         "+57 so far, 1 a step; 41.2 MB kept. Pass tensors."
     )
 
@@ -117,7 +130,7 @@ def test_at_level_stacks_a_finding_says_who_called():
     """The line first, then whoever called it, outwards."""
     called = FINDING._replace(stack=(LOOP, MAIN))
     assert "Called by train.py:7 <module>." in str(called)
-    assert "called by train.py:7 <module>" in text.render("now", [called], {}, {}, (None, MEMORY[1]), {})
+    assert "called by train.py:7 <module>" in rendered("now", [called], {}, {}, (None, MEMORY[1]), {})
 
 
 def test_a_finding_tells_why_who_holds_it_and_what_to_write():
@@ -129,7 +142,7 @@ def test_a_finding_tells_why_who_holds_it_and_what_to_write():
         short="`tf.constant(lr)` (57 traces become 1)",
         holder="train.history (57 items) → Thing", known="Known as tf#38561.", trail=(1, 2, 3, 4),
     )  # fmt: skip
-    report = text.render("epoch", [finding], {}, {}, MEMORY, {})
+    report = rendered("epoch", [finding], {}, {}, MEMORY, {})
     wanted = """\
           +57, 1 a step since step 3, 41.2 MB kept (723 kB a step), held by train.history (57 items) → Thing  ▁▃▆█
           57 traces of `step`: `lr` a new Python float each time (57)
@@ -166,21 +179,20 @@ def test_growth_by_the_clock_has_the_time_at_which_it_began():
     finding = FINDING._replace(per="hour", rate=82.0, since=3600.0, began=began)
     assert "+57 so far, 82 an hour; since 14:02 (19 " in str(finding)
     assert "since" not in str(FINDING)
-    assert "+57, 82 an hour since 14:02 (19 " in text.render("x", [finding], {}, {}, MEMORY, {})
+    assert "+57, 82 an hour since 14:02 (19 " in rendered("x", [finding], {}, {}, MEMORY, {})
 
 
 def test_growth_that_no_count_tells_has_its_bytes_in_time():
     """By the hour or the step, in the log and in the report; what is known by its count has them in the report."""
     finding = FINDING._replace(grown=0, rate=0.0, per="hour", leaves=800000.0)
     assert "; +800 kB an hour; 41.2 MB kept" in str(finding)
-    assert "growing, 41.2 MB kept (800 kB a step)" in text.render(
-        "x", [finding._replace(per="step")], {}, {}, MEMORY, {}
-    )
+    assert "growing, 41.2 MB kept (800 kB a step)" in rendered("x", [finding._replace(per="step")], {}, {}, MEMORY, {})
     assert "+2 MB a second" in str(finding._replace(leaves=7.2e9))
     assert "kB a step" not in str(FINDING)
 
 
 def test_the_report_says_how_fast_the_process_grows():
     """Whatever is found, and whether or not there is a limit."""
-    assert text.future(None, None, "the process grows by 0.8 MB an hour") == ["the process grows by 0.8 MB an hour"]
-    assert text.future(None, None) == []
+    report = rendered("x", [], {}, {}, MEMORY, {}, rise="the process has grown by 0.8 MB an hour")
+    assert report.splitlines()[-1] == "  the process has grown by 0.8 MB an hour"
+    assert "the process grows" not in rendered("x", [], {}, {}, MEMORY, {})

@@ -2,13 +2,13 @@
 
 import pytest
 
-from tfmemwatch.trail import Trail, plot
+from tfmemwatch.growth.history import History, plot
 
 
 @pytest.mark.parametrize("length", [1, 31, 32, 33, 1000, 12345])
 def test_any_length_of_time_fits_into_few_points(length):
     """At most 32, in order, from the first value to near the last."""
-    trail = Trail()
+    trail = History()
     for value in range(length):
         trail.add(value)
     values = trail.values

@@ -13,17 +13,18 @@ import typing as _t
 __version__ = "0.1.0"
 
 _HOME = {
-    "install": "api", "uninstall": "api", "watch": "api", "findings": "api", "report": "api", "snapshot": "api",
+    "install": "api", "uninstall": "monitor.installation",
+    "watch": "api", "findings": "api", "report": "api", "snapshot": "api",
     "set_level": "api", "current": "api", "owners": "api", "remedies": "api", "expect_dead": "api", "port": "api",
-    "Account": "account", "Trial": "remedy",
-    "Finding": "model", "Site": "model", "Snapshot": "moment", "Block": "block", "Watch": "monitor",
+    "Account": "memory.account", "Trial": "memory.remedy",
+    "Finding": "model", "Site": "model", "Report": "reports",
+    "Snapshot": "monitor.snapshot", "Block": "monitor.block", "Watch": "monitor.watch",
     "TfmemwatchError": "errors", "ConfigError": "errors", "Unavailable": "errors", "LeakFound": "errors",
 }  # fmt: skip
 __all__ = ["__version__", *_HOME]
 
 if _t.TYPE_CHECKING:
-    from .account import Account
-    from .api import (
+    from .api import (  # fmt: skip
         current,
         expect_dead,
         findings,
@@ -34,26 +35,33 @@ if _t.TYPE_CHECKING:
         report,
         set_level,
         snapshot,
-        uninstall,
         watch,
-    )  # fmt: skip
-    from .block import Block
+    )
     from .errors import ConfigError, LeakFound, TfmemwatchError, Unavailable
+    from .memory.account import Account
+    from .memory.remedy import Trial
     from .model import Finding, Site
-    from .moment import Snapshot
-    from .monitor import Watch
-    from .remedy import Trial
+    from .monitor.block import Block
+    from .monitor.installation import uninstall
+    from .monitor.snapshot import Snapshot
+    from .monitor.watch import Watch
+    from .reports import Report
 
 
 def __getattr__(name: str) -> _t.Any:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    import importlib
+    room, _, last = home.rpartition(".")
+    owner = globals().get(room) if room else None
+    names = vars(owner) if owner is not None else {} if room else globals()
+    module = names.get(last)  # if it has been imported: a finalizer at the end of the interpreter can't any more
+    if module is None:
+        import importlib
 
-    value = getattr(importlib.import_module("." + home, __name__), name)
-    globals()[name] = value
-    return value
+        module = importlib.import_module("." + home, __name__)
+    globals().update({other: getattr(module, other) for other, its in _HOME.items() if its == home})
+    return getattr(module, name)
 
 
 def __dir__() -> _t.List[str]:

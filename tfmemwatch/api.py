@@ -2,136 +2,257 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import threading
-from typing import Any, List, Optional
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Union, overload
 
-from . import __version__, account, guard, holdings, remedy, site, tfapi
-from .account import Account
-from .block import Block
-from .config import Config, load
-from .expectations import Expectation
-from .export import Export
-from .memory import Process
+from . import __version__
+from .config import ENVIRONMENT, UNSET, Listener, given, load
+from .errors import ConfigError
+from .holders.expected_dead import Expectation
+from .ledger import site
+from .memory import account, object_weights, remedy
+from .memory.account import Account
+from .memory.process import Process
+from .memory.remedy import Trial
 from .model import Finding, Site
-from .moment import Snapshot
-from .monitor import Watch
+from .monitor.block import Block
+from .monitor.decorated import NAMELESS, Function
+from .monitor.installation import SECONDS, put_back_forsaken
+from .monitor.installation import install as _install
+from .monitor.installation import installations as _installations
+from .monitor.snapshot import Snapshot
+from .monitor.watch import Watch, begun
 from .probes import BY_NAME
-from .remedy import Trial
+from .reports import Report
+from .safety import forks, guard
+from .seams import runtime
 
-_lock = threading.RLock()
-_current: List[Watch] = []  # none or one
-_exports: List[Export] = []  # the running watch's
-_installed_at: List[Site] = []
+_PROTECTS = ("token", "certificate", "private_key")  # without these nothing is served that was to be protected
 
 
-def install(**settings: Any) -> Watch:
-    """Watch this process from now on; a second call changes nothing and returns the running watch."""
-    config = load(settings, names=tuple(BY_NAME))
-    with _lock:
-        if _current:
-            _say_if_different(config)
-            return _current[0]
-        watch = Watch(config)
-        export = Export(watch, __version__)  # what can't be exported as is wished is said before anything is installed
-        _current.append(watch)
-        _exports.append(export)
-        _installed_at[:] = [site.here(sys._getframe(1))]
+def install(
+    *,
+    sample_seconds: float = UNSET,
+    level: str = UNSET,
+    probes: Sequence[str] = UNSET,
+    without: Sequence[str] = UNSET,
+    evidence: Union[bool, str] = UNSET,
+    collect: bool = UNSET,
+    max_traces: int = UNSET,
+    over_budget: str = UNSET,
+    evict: Sequence[str] = UNSET,
+    values: bool = UNSET,
+    max_overhead: float = UNSET,
+    log: bool = UNSET,
+    verbose: bool = UNSET,
+    max_sites: int = UNSET,
+    door: str = UNSET,
+    on_finding: Optional[Listener] = UNSET,
+    metrics: bool = UNSET,
+    registry: Any = UNSET,
+    max_labels: int = UNSET,
+    project: str = UNSET,
+    port: Optional[int] = UNSET,
+    address: str = UNSET,
+    token: str = UNSET,
+    certificate: str = UNSET,
+    private_key: str = UNSET,
+    textfile: str = UNSET,
+    pushgateway: str = UNSET,
+    job: str = UNSET,
+    meter_provider: Any = UNSET,
+    **unknown: NoReturn,
+) -> Watch:
+    """Watch this process from now on; a second call changes nothing and returns the running watch.
+
+    Each setting beats its variable `TFMEMWATCH_…` in the environment, and that beats the default in `Config`.
+    """
+    return _install(load(given(locals()), names=tuple(BY_NAME)), site.here(sys._getframe(1)), __version__)
+
+
+def install_as_far_as_possible(at: Site) -> Optional[Watch]:
+    """Watch this process, with settings from the environment. What can't be used is left out, with a warning."""
+    environ = dict(os.environ)
+    for _ in ENVIRONMENT:
         try:
-            watch.start()
-            export.start()
-        except BaseException:
-            uninstall()
-            raise
-        return watch
+            return _install(load({}, environ, tuple(BY_NAME)), at, __version__)
+        except ConfigError as error:
+            without = _without(environ, str(error).split(" ", 1)[0])
+            guard.logger.warning(
+                "%s. %s", error, "The program is watched without " + without if without else "Nothing is installed"
+            )
+            if not without:
+                return None
+        except Exception:
+            guard.failed("install")
+            return None
+    return None
 
 
-def _say_if_different(config: Config) -> None:
-    running = _current[0].config
-    if config == running:
-        return
-    names = [name for name in Config._fields if getattr(config, name) != getattr(running, name)]
-    guard.logger.warning(
-        "tfmemwatch is already installed, at %s; %s of this second install() is ignored",
-        _installed_at[0].short, ", ".join("%s=%r" % (name, getattr(config, name)) for name in names),
-    )  # fmt: skip
-
-
-def uninstall() -> None:
-    """Put everything back as it was before `install()`."""
-    with _lock:
-        running, exports = _current[:], _exports[:]
-        del _current[:], _installed_at[:], _exports[:]
-    for export in exports:
-        export.stop()
-    for watch in running:
-        watch.stop()
+def _without(environ: Dict[str, str], setting: str) -> str:
+    """Take a setting out, as its error names it: `port`, or `TFMEMWATCH_PORT`; with it, what must not be without it."""
+    name = setting[len("TFMEMWATCH_") :].lower() if setting.startswith("TFMEMWATCH_") else setting
+    if name == "PROMETHEUS_MULTIPROC_DIR":
+        environ["TFMEMWATCH_METRICS"] = "false"
+        return "metrics"
+    names = [name, "port"] if name in _PROTECTS else [name]
+    found = [name for name in names if environ.pop("TFMEMWATCH_" + name.upper(), None) is not None]
+    return " and ".join(found)
 
 
 def current() -> Optional[Watch]:
     """The running watch, if there is one."""
-    return _current[0] if _current else None
+    return next((one.watch for one in list(_installations) if one.is_complete), None)
 
 
 def port() -> Optional[int]:
-    """The port on which the metrics are served; None where there is none."""
-    return _exports[0].port if _exports else None
+    """The port on which the metrics are served; None where they are not served."""
+    return next((one.export.port for one in list(_installations) if one.export is not None and one.is_complete), None)
 
 
-def watch(name: str = "block", owners: bool = False, **settings: Any) -> Block:
-    """A block under watch: a context manager, or a decorator; with or without `install()`.
+@overload
+def watch(name: Function) -> Function: ...
 
-    With `owners` its report tells all owners of memory apart, for some tenths of a second at either end.
+
+@overload
+def watch(
+    name: str = NAMELESS,
+    owners: bool = False,
+    warmup: int = 0,
+    *,
+    sample_seconds: float = UNSET,
+    level: str = UNSET,
+    probes: Sequence[str] = UNSET,
+    without: Sequence[str] = UNSET,
+    evidence: Union[bool, str] = UNSET,
+    collect: bool = UNSET,
+    max_traces: int = UNSET,
+    over_budget: str = UNSET,
+    evict: Sequence[str] = UNSET,
+    values: bool = UNSET,
+    max_overhead: float = UNSET,
+    log: bool = UNSET,
+    verbose: bool = UNSET,
+    max_sites: int = UNSET,
+    door: str = UNSET,
+    on_finding: Optional[Listener] = UNSET,
+    metrics: bool = UNSET,
+    registry: Any = UNSET,
+    max_labels: int = UNSET,
+    project: str = UNSET,
+    port: Optional[int] = UNSET,
+    address: str = UNSET,
+    token: str = UNSET,
+    certificate: str = UNSET,
+    private_key: str = UNSET,
+    textfile: str = UNSET,
+    pushgateway: str = UNSET,
+    job: str = UNSET,
+    meter_provider: Any = UNSET,
+    **unknown: NoReturn,
+) -> Block: ...
+
+
+def watch(
+    name: Union[str, Callable[..., Any]] = NAMELESS,
+    owners: bool = False,
+    warmup: int = 0,
+    *,
+    sample_seconds: float = UNSET,
+    level: str = UNSET,
+    probes: Sequence[str] = UNSET,
+    without: Sequence[str] = UNSET,
+    evidence: Union[bool, str] = UNSET,
+    collect: bool = UNSET,
+    max_traces: int = UNSET,
+    over_budget: str = UNSET,
+    evict: Sequence[str] = UNSET,
+    values: bool = UNSET,
+    max_overhead: float = UNSET,
+    log: bool = UNSET,
+    verbose: bool = UNSET,
+    max_sites: int = UNSET,
+    door: str = UNSET,
+    on_finding: Optional[Listener] = UNSET,
+    metrics: bool = UNSET,
+    registry: Any = UNSET,
+    max_labels: int = UNSET,
+    project: str = UNSET,
+    port: Optional[int] = UNSET,
+    address: str = UNSET,
+    token: str = UNSET,
+    certificate: str = UNSET,
+    private_key: str = UNSET,
+    textfile: str = UNSET,
+    pushgateway: str = UNSET,
+    job: str = UNSET,
+    meter_provider: Any = UNSET,
+    **unknown: NoReturn,
+) -> Any:
+    """Watch a block: a context manager or a decorator, with or without `install()`.
+
+    With `owners` the report shows all owners of memory, which takes some tenths of a second at either end. The first
+    `warmup` steps are not counted: a clean function's first call makes its trace and its variables.
     """
-    config = load(settings, names=tuple(BY_NAME))
+    config = load(given(locals(), "name", "owners", "warmup"), names=tuple(BY_NAME))
+    if type(warmup) is not int or warmup < 0:
+        raise ConfigError("warmup is %r; it must be a whole number of steps, at least 0" % (warmup,))
 
     def of_the_process() -> Watch:
+        if any(one.is_forsaken for one in list(begun)):  # a block that was interrupted has left its watch
+            forks.changing(put_back_forsaken, SECONDS)
         running = current()
         return Watch(config) if running is None else running
 
-    return Block(name, of_the_process, owners)
+    if not isinstance(name, str):  # @tfmemwatch.watch
+        return Block(NAMELESS, of_the_process, owners, warmup)(name)
+    return Block(name, of_the_process, owners, warmup)
 
 
 def findings() -> List[Finding]:
-    """What leaks now, the surest first; nothing where nothing is installed."""
+    """What leaks now, the surest first; an empty list where nothing is installed."""
     running = current()
     return running.findings() if running is not None else []
 
 
 def snapshot(owners: bool = False) -> Snapshot:
-    """Everything that is counted, at this moment; `owners` adds whose bytes these are, in some tenths of a second."""
+    """All counts at this moment; `owners` adds resident memory by owner, which takes some tenths of a second."""
     return _needed().snapshot(owners)
 
 
 def owners() -> Account:
-    """Whose bytes resident memory is made of, now; takes some tenths of a second, with or without `install()`."""
+    """Resident memory by owner, now; takes some tenths of a second, with or without `install()`."""
     running = current()
     if running is not None:
-        return running.account()
+        return running.answers.account()
     process = Process()
     try:
-        return account.take(process, holdings.read, tfapi.device_memory)
+        return account.take(process, object_weights.read, runtime.device_memory)
     finally:
         process.close()
 
 
 def remedies(*names: str, function: Any = None) -> Trial:
-    """Try what may give memory back, and say what it gave: `gc.collect()`, then those named, then a trim of malloc.
+    """Try what may give memory back, and say how much came back: `gc.collect()`, the remedies named, a trim of malloc.
 
     `clear_session`, `kernels`, `scalars` and `traces` (of `function`, a tf.function or its name) run only when they are
-    named: each takes something from the program that it then makes anew.
+    named: each drops something that the program then has to make again.
     """
     running = current()
     return remedy.trial(names, function, running.process if running is not None else None)
 
 
 def expect_dead(thing: Any, what: str = "") -> Expectation:
-    """Say that a thing should be gone by now: it is told when it dies, or who holds it; nothing of it is kept."""
+    """Say that a thing should be gone by now: the log says when it is, or a finding says who holds it.
+
+    Only a weak reference to the thing is kept.
+    """
     return _needed().expectations.add(thing, what or type(thing).__name__, site.here(sys._getframe(1)))
 
 
-def report() -> str:
-    """What is known, as a text for a person."""
+def report() -> Report:
+    """Everything that is known, as a plain value; `str()` of it is a text for a person, `as_dict()` is for JSON."""
     return _needed().report()
 
 

@@ -1,4 +1,4 @@
-"""Everything that is counted, one row each: what reports, metrics, dashboards, the README's tables and `doctor` read."""
+"""Everything that is counted, one row each: read by reports, metrics, dashboards, the README's tables and `doctor`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Row(NamedTuple):
 ROWS: Tuple[Row, ...] = (
     Row("trace", "tfmemwatch_traces_total", "born", "first traces", "traces", "First traces of tf.functions"),
     Row("retrace", "tfmemwatch_retraces_total", "born", "retraces", "traces", "Traces of a tf.function beyond its first"),
-    Row("function", "tfmemwatch_live_functions", "alive", "tf.functions", "traces", "tf.functions that have been traced"),
-    Row("function_graph", "tfmemwatch_live_traces", "alive", "traces kept", "traces", "Traces that are kept"),
+    Row("function", "tfmemwatch_live_functions", "alive", "tf.functions", "traces", "tf.functions alive that have been traced"),
+    Row("function_graph", "tfmemwatch_live_traces", "alive", "traces kept", "traces", "Traces kept in memory"),
     Row("dataset_graph", "tfmemwatch_live_dataset_functions", "alive", "dataset functions kept", "traces",
-        "Functions of datasets that are kept"),
+        "Dataset functions kept in memory"),
     Row("xla_build", "tfmemwatch_xla_builds_total", "born", "XLA builds", "builds",
         "Executables that XLA has built for tf.functions with jit_compile, one for each shape; none is ever freed"),
     Row("variable", "tfmemwatch_live_variables", "alive", "variables", "variables", "Variables alive"),
@@ -33,17 +33,17 @@ ROWS: Tuple[Row, ...] = (
     Row("session", "tfmemwatch_open_sessions", "alive", "sessions", "sessions", "Sessions open"),
     Row("session_closed", "tfmemwatch_sessions_closed_total", "born", "sessions closed", "sessions", "Sessions closed"),
     Row("session_dropped", "tfmemwatch_sessions_dropped_total", "born", "sessions collected unclosed", "sessions",
-        "Sessions collected without a close"),
+        "Sessions garbage-collected without a close"),
     Row("fetch", "tfmemwatch_fetch_lists", "alive", "distinct fetch lists", "sessions",
         "Distinct lists of fetches in open sessions; each keeps executors"),
     Row("graph", "tfmemwatch_live_graphs", "alive", "graphs", "graphs", "Graphs alive"),
     Row("graph_op", "tfmemwatch_operations_added", "alive", "operations added after a run", "graphs",
-        "Operations in graphs that were added after a session had run them"),
+        "Operations added to graphs after a session had run them"),
     Row("model", "tfmemwatch_live_models", "alive", "models", "models", "Keras models alive"),
     Row("compile", "tfmemwatch_compiles_total", "born", "compile() calls", "models", "Calls of Model.compile"),
     Row("optimizer", "tfmemwatch_live_optimizers", "alive", "optimizers", "models", "Optimizers alive"),
     Row("custom_gradient", "tfmemwatch_custom_gradients_total", "born", "custom gradients registered", "gradients",
-        "Custom gradients registered; each pins the graph of its trace for ever"),
+        "Custom gradients registered; each keeps the graph of its trace alive for ever"),
     Row("iterator", "tfmemwatch_live_iterators", "alive", "dataset iterators", "datasets", "Dataset iterators alive"),
     Row("cache_dataset", "tfmemwatch_memory_caches", "alive", "datasets cached in memory", "datasets",
         "Datasets that cache in memory"),
@@ -71,9 +71,9 @@ class Gauge(NamedTuple):
 
 GAUGES: Tuple[Gauge, ...] = (
     Gauge("tfmemwatch_resident_bytes", "", "Resident memory"),
-    Gauge("tfmemwatch_memory_bytes", "owner", "Resident memory by owner; the parts sum to it"),
-    Gauge("tfmemwatch_limit_bytes", "limit", "Limits of the container, the process and the machine"),
-    Gauge("tfmemwatch_limit_left_bytes", "limit", "What is left below each limit"),
+    Gauge("tfmemwatch_memory_bytes", "owner", "Resident memory by owner; the parts add up to the whole"),
+    Gauge("tfmemwatch_limit_bytes", "limit", "Memory limits of the container, the process and the machine"),
+    Gauge("tfmemwatch_limit_left_bytes", "limit", "Bytes left below each limit"),
     Gauge(
         "tfmemwatch_limit_seconds",
         "limit",
@@ -84,7 +84,7 @@ GAUGES: Tuple[Gauge, ...] = (
 
 
 class Metric(NamedTuple):
-    """What is exported under one name. `adds` says what the workers of one program make together."""
+    """What is exported under one name. `adds` says how the values of several workers are combined."""
 
     name: str
     type: str  # "counter" or "gauge"
@@ -132,43 +132,45 @@ def _other(name: str, help: str, *labels: str, adds: str = "sum") -> Metric:
 
 
 METRICS: Tuple[Metric, ...] = (  # in the order of /metrics: what somebody looks for who reads it comes first
-    _other("tfmemwatch_suspect_info", "A leak that is open: its line, cause and cure", "kind", "site", "cause", "cure", adds="max"),
-    _other("tfmemwatch_suspect_growth", "How much more there is of what leaks than when it began", "kind", "site"),
-    _other("tfmemwatch_suspect_growth_per_hour", "How much more of what leaks there is in an hour", "kind", "site"),
-    _other("tfmemwatch_suspect_bytes", "What an open leak has kept so far, as far as known", "kind", "site"),
-    _other("tfmemwatch_findings", "Leaks that are open", "kind"),
+    _other("tfmemwatch_suspect_info", "An open leak: its line, cause and cure", "kind", "site", "cause", "cure", adds="max"),
+    _other("tfmemwatch_suspect_growth", "How many more leaking things there are than when the leak began", "kind", "site"),
+    _other("tfmemwatch_suspect_growth_per_hour", "How many leaking things are added in an hour", "kind", "site"),
+    _other("tfmemwatch_suspect_bytes", "Bytes that an open leak has kept so far, as far as known", "kind", "site"),
+    _other("tfmemwatch_findings", "Open leaks", "kind"),
     _other("tfmemwatch_leaks_found_total", "Leaks found since the start", "kind"),
     *map(_metric, ROWS),
-    _other("tfmemwatch_retrace_causes_total", "Why tf.functions were traced again", "function", "argument", "cause", "site"),
+    _other("tfmemwatch_retrace_causes_total", "Retraces of tf.functions, by argument and cause", "function", "argument", "cause", "site"),
     _more("tfmemwatch_tracing_seconds_total", "Time spent in tracing", "trace", "seconds", also="retrace"),
-    _more("tfmemwatch_tracing_bytes_total", "What resident memory gained during traces", "trace", "bytes", also="retrace"),
-    _more("tfmemwatch_xla_build_seconds_total", "Time of the calls in which XLA built", "xla_build", "seconds"),
-    _more("tfmemwatch_xla_build_bytes_total", "What memory in use gained in the calls in which XLA built", "xla_build", "bytes"),
+    _more("tfmemwatch_tracing_bytes_total", "Resident memory gained during traces", "trace", "bytes", also="retrace"),
+    _more("tfmemwatch_xla_build_seconds_total", "Time spent in calls in which XLA built an executable", "xla_build", "seconds"),
+    _more("tfmemwatch_xla_build_bytes_total", "Memory in use gained in calls in which XLA built an executable", "xla_build", "bytes"),
     _more("tfmemwatch_variable_bytes", "Bytes of the variables alive", "variable", "live_bytes"),
     _more("tfmemwatch_variables_made_total", "Variables made", "variable", "born"),
     _more("tfmemwatch_sessions_opened_total", "Sessions opened", "session", "born"),
     _more("tfmemwatch_graphs_made_total", "Graphs made", "graph", "born"),
     _more("tfmemwatch_models_made_total", "Keras models made", "model", "born"),
     _other("tfmemwatch_oldest_session_seconds", "Age of the oldest open session", "site", adds="max"),
-    _other("tfmemwatch_model_calls_total", "Outermost calls of the models alive", "model", "method"),
-    _other("tfmemwatch_model_grown_bytes", "What memory in use gained over the measured calls of the models alive", "model", "method"),
-    _other("tfmemwatch_model_weight_bytes", "Bytes of the weights of the models alive", "model"),
-    _other("tfmemwatch_model_variables", "Variables that the models alive have", "model"),
-    _other("tfmemwatch_unloaded_variables", "Variables alive of models that have gone, which no living model has", "model"),
+    _other("tfmemwatch_model_calls_total", "Outermost calls of living models", "model", "method"),
+    _other("tfmemwatch_model_grown_bytes", "Memory in use gained over the measured calls of living models", "model", "method"),
+    _other("tfmemwatch_model_weight_bytes", "Bytes of the weights of living models", "model"),
+    _other("tfmemwatch_model_variables", "Variables of living models", "model"),
+    _other("tfmemwatch_unloaded_variables", "Variables alive that belonged to models which are gone, and to no living model", "model"),
     *map(_gauge, GAUGES),
     _other("tfmemwatch_run_graph_operations", "Operations in the graphs that sessions have run"),
     _other("tfmemwatch_registered_functions", "Functions registered in TensorFlow's runtime"),
-    _other("tfmemwatch_orphan_functions", "Of these, those whose owner has gone, as counted every ten minutes at most"),
+    _other("tfmemwatch_orphan_functions", "Registered functions whose owner is gone; counted at most every ten minutes"),
     _other("tfmemwatch_python_blocks", "Small blocks that Python has allocated", adds="worker"),
-    _other("tfmemwatch_probe_up", "Whether a probe watches", "probe", adds="worker"),
-    _other("tfmemwatch_own_seconds_total", "Processor time of the thread that looks"),
-    _other("tfmemwatch_own_bytes", "What the watch's own tables hold, an estimate"),
-    _other("tfmemwatch_looks_total", "Looks at all counts"),
-    _other("tfmemwatch_last_look_timestamp_seconds", "When the watch looked last, in Unix time", adds="worker"),
-    _other("tfmemwatch_folded_events_total", "Events counted under other lines since a table was full"),
-    _other("tfmemwatch_folded_labels", "Lines and functions that are exported under other", "metric", adds="max"),
+    _other("tfmemwatch_probe_up", "Whether a probe is on", "probe", adds="worker"),
+    _other("tfmemwatch_level", "How closely the watch looks: 0 off, 1 counts, 2 sites, 3 stacks; `because` says whether it was set or lowered by the budget", "because", adds="worker"),
+    _other("tfmemwatch_level_since_timestamp_seconds", "Unix time of the last change of the level", adds="worker"),
+    _other("tfmemwatch_own_seconds_total", "Processor time of the watch's thread"),
+    _other("tfmemwatch_own_bytes", "Bytes in the watch's own tables, an estimate"),
+    _other("tfmemwatch_looks_total", "Looks that the watch has taken at all counts"),
+    _other("tfmemwatch_last_look_timestamp_seconds", "Unix time of the watch's last look", adds="worker"),
+    _other("tfmemwatch_folded_events_total", "Events counted under other lines because a table was full"),
+    _other("tfmemwatch_folded_labels", "Lines and functions that are exported as other", "metric", adds="max"),
     _other("tfmemwatch_failures_total", "Times that a part of the watch itself failed", "part"),
-    _other("tfmemwatch_build_info", "What runs here", "version", "tensorflow", "keras", "python", "allocator", adds="max"),
+    _other("tfmemwatch_build_info", "Versions of what runs in the process", "version", "tensorflow", "keras", "python", "allocator", adds="max"),
     _other("tfmemwatch_task_info", "The task of TF_CONFIG", "task_type", "task_index", adds="worker"),
 )  # fmt: skip
 BY_NAME: Dict[str, Metric] = {metric.name: metric for metric in METRICS}

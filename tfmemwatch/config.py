@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+import re
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
 
 from .errors import ConfigError
 
@@ -13,7 +14,7 @@ Listener = Callable[[Any], None]
 
 
 class Secret(str):
-    """A text that shows itself to nobody."""
+    """A text that is never shown."""
 
     __slots__ = ()
 
@@ -27,8 +28,50 @@ class Secret(str):
         return format(str(self), how)
 
 
+class Address(str):
+    """An address that is shown without its credentials."""
+
+    __slots__ = ()
+
+    @property
+    def whole(self) -> str:
+        """All of it."""
+        return str.__str__(self)
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __str__(self) -> str:
+        scheme, slashes, rest = self.whole.rpartition("@")[0].partition("://")
+        if not scheme and not rest:
+            return self.whole
+        return (scheme + slashes if slashes else "") + "…@" + self.whole.rpartition("@")[2]
+
+    def __format__(self, how: str) -> str:
+        return format(str(self), how)
+
+
+class _Unset:
+    """In place of a value that is not given: the environment's is taken, or the default."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "…"
+
+
+UNSET: Any = _Unset()
+
+
+def given(arguments: Mapping[str, Any], *others: str) -> Dict[str, Any]:
+    """The settings among the arguments of a function, without its `others`; with those that are none."""
+    settings = {name: value for name, value in arguments.items() if value is not UNSET and name not in others}
+    settings.update(settings.pop("unknown"))
+    return settings
+
+
 class Config(NamedTuple):
-    """How the watch behaves; frozen once it runs, but for the level."""
+    """How the watch behaves. Once it runs, only the level can change."""
 
     sample_seconds: float = 5.0  # how often the one thread looks
     level: str = "sites"  # off < counts < sites < stacks: what is remembered of each event
@@ -36,15 +79,16 @@ class Config(NamedTuple):
     without: Tuple[str, ...] = ()  # all but these probes
     # Whether memory that nothing explains may be looked into, briefly and bounded; "active": also by emptying caches.
     evidence: Union[bool, str] = True
-    collect: bool = True  # whether one garbage collection may be forced before a warning
-    max_traces: int = 0  # of one tf.function before it is told; 0 is without end
-    over_budget: str = "warn"  # what then: warn, or raise LeakFound in the call that traces (for tests)
+    collect: bool = True  # whether garbage may be collected before a warning, where that stops nobody for 40 ms
+    max_traces: int = 0  # traces of one tf.function before a warning; 0: no limit
+    over_budget: str = "warn"  # what happens beyond it: warn, or raise LeakFound in the call that traces (for tests)
     evict: Tuple[str, ...] = ()  # tf.functions, by name, of which no more than max_traces are kept
-    values: bool = False  # whether values of Python arguments may be told, in at most 80 characters each
-    max_overhead: float = 0.01  # share of the time that the watch may take; it looks less closely rather than take more
+    values: bool = False  # whether values of Python arguments may be shown, in at most 80 characters each
+    max_overhead: float = 0.01  # share of the time for the hooks, which else see less, and for the thread, which waits
     log: bool = True  # whether findings are logged as warnings
+    verbose: bool = False  # whether what is logged at INFO goes to stderr, where no handler takes it
     max_sites: int = 1000  # lines remembered for each kind of thing; the rest is counted as one
-    door: str = ""  # a folder for a socket at which processes of the same user may ask this one; empty: none
+    door: str = ""  # a folder for the control socket, at which processes of the same user may ask this one; empty: none
     on_finding: Optional[Listener] = None  # called with each new Finding, on the watch's thread
     metrics: bool = True  # whether the program's own prometheus_client registry has the metrics
     registry: Any = None  # another registry than the default one
@@ -52,13 +96,13 @@ class Config(NamedTuple):
     project: str = ""  # folder below which labels show paths; the working directory where it is empty
     port: Optional[int] = None  # serve the metrics on a port of their own; 0 takes a free one
     address: str = "127.0.0.1"  # where that port listens
-    token: str = ""  # what a scrape of that port must bear, if anything
+    token: str = ""  # the bearer token that a scrape of that port must send; empty: none
     certificate: str = ""  # a PEM file, for TLS on that port
-    private_key: str = ""  # a PEM file, where the certificate's does not hold the key
-    textfile: str = ""  # a file .prom for node_exporter, written when the program or the watch ends
+    private_key: str = ""  # a PEM file, where the certificate's file does not hold the key
+    textfile: str = ""  # a .prom file for node_exporter, written when the program or the watch ends
     pushgateway: str = ""  # where the last values are pushed, as http://host:9091
     job: str = "tfmemwatch"  # the job under which they are pushed
-    meter_provider: Any = None  # of OpenTelemetry: gets the metrics as instruments
+    meter_provider: Any = None  # OpenTelemetry's; it gets the metrics as instruments
 
 
 def _number(text: str) -> float:
@@ -123,9 +167,9 @@ def _is_seconds(value: Any) -> bool:
 _TRUTH = _Kind(_truth, lambda value: isinstance(value, bool), "true or false")
 _NAMES = _Kind(_names, _is_names, "a list of probe names")
 _COUNT = _Kind(int, lambda value: _is_whole(value) and value > 0, "a whole number above 0")
-_TEXT = _Kind(str, lambda value: isinstance(value, str), "a text")
+_TEXT = _Kind(str, lambda value: isinstance(value, str), "a string")
 KINDS: Dict[str, _Kind] = {
-    "sample_seconds": _Kind(_number, _is_seconds, "a number above 0 and below a year"),
+    "sample_seconds": _Kind(_number, _is_seconds, "a number of seconds above 0, at most a year"),
     "level": _Kind(_level, lambda value: value in LEVELS, "one of " + ", ".join(LEVELS)),
     "probes": _NAMES,
     "without": _NAMES,
@@ -133,61 +177,75 @@ KINDS: Dict[str, _Kind] = {
                       'true or false, or "active"'),
     "collect": _TRUTH,
     "max_traces": _Kind(int, lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
-                        "a whole number, 0 for no end"),
+                        "a whole number (0: no limit)"),
     "over_budget": _Kind(_level, lambda value: value in ("warn", "raise"), "warn or raise"),
     "evict": _Kind(_names, _is_names, "a list of names of tf.functions"),
     "values": _TRUTH,
     "max_overhead": _Kind(float, lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)
                           and 0 < value <= 1, "a number above 0, up to 1"),
     "log": _TRUTH,
+    "verbose": _TRUTH,
     "max_sites": _COUNT,
     "door": _Kind(str, lambda value: isinstance(value, str), "the name of a folder"),
-    "on_finding": _Kind(str, lambda value: value is None or callable(value), "a function of one finding"),
+    "on_finding": _Kind(str, lambda value: value is None or callable(value), "a function that takes one finding"),
     "metrics": _TRUTH,
     "registry": _Kind(str, lambda value: value is None or callable(getattr(value, "register", None)),
-                      "a registry of prometheus_client"),
+                      "a prometheus_client registry"),
     "max_labels": _COUNT,
     "project": _TEXT,
     "port": _Kind(int, lambda value: value is None or (_is_whole(value) and 0 <= value < 65536),
-                  "a whole number from 0, for a free one, to 65535"),
+                  "a whole number from 0 to 65535 (0: a free port)"),
     "address": _Kind(str, lambda value: isinstance(value, str) and bool(value), "an address of this machine"),
     "token": _Kind(str, lambda value: isinstance(value, str) and (not value or _is_token(value)),
-                   "a text without spaces, of letters, digits and ASCII signs"),
+                   "a string of ASCII letters, digits and signs, without spaces"),
     "certificate": _TEXT,
     "private_key": _TEXT,
     "textfile": _TEXT,
     "pushgateway": _TEXT,
-    "job": _Kind(str, lambda value: isinstance(value, str) and bool(value), "a text"),
+    "job": _Kind(str, lambda value: isinstance(value, str) and bool(value), "a string"),
     "meter_provider": _Kind(str, lambda value: value is None or callable(getattr(value, "get_meter", None)),
-                            "a MeterProvider of OpenTelemetry"),
+                            "an OpenTelemetry MeterProvider"),
 }  # fmt: skip
-ENVIRONMENT = tuple(name for name in KINDS if name not in ("on_finding", "registry", "meter_provider"))
-_SECRET = frozenset(("token",))
+_OBJECTS = {"on_finding": "a function", "registry": "an object", "meter_provider": "an object"}  # no text can be one
+ENVIRONMENT = tuple(name for name in KINDS if name not in _OBJECTS)
+_PREFIX = "TFMEMWATCH_"
+_VARIABLES = tuple(_PREFIX + name.upper() for name in ENVIRONMENT)
+# Not meant for us: of the Makefile here, and what Kubernetes sets in each pod for a service of this name.
+_OTHERS = re.compile(r"TFMEMWATCH_(CACHE|SERVICE_(HOST|PORT.*)|PORT_\d+_.*)\Z")
+# What does nothing where something else is not set: (settings, what they need, what is not done without it).
+_NEEDS = (
+    (("certificate", "private_key", "token", "address"), "port", "no metrics are served"),
+    (("job",), "pushgateway", "nothing is pushed"),
+    (("over_budget", "evict"), "max_traces", "no number of traces is too many"),
+)
+_SHY = {"token": Secret, "pushgateway": Address}
 
 
 def load(
     settings: Mapping[str, Any], environ: Optional[Mapping[str, str]] = None, names: Tuple[str, ...] = ()
 ) -> Config:
-    """The settings in force, or a ConfigError that names the setting, its value and what is allowed."""
+    """The settings in force; a ConfigError names the setting, its value and what is allowed."""
     values = _from_environment(os.environ if environ is None else environ)
     for name, value in settings.items():
         if name not in KINDS:
-            raise ConfigError("%r is not a setting; there are %s" % (name, ", ".join(KINDS)))
+            raise ConfigError("%r is not a setting; it must be one of %s" % (name, ", ".join(KINDS)))
         values[name] = checked(name, value, name)
     config = Config(**values)
     for setting in ("probes", "without"):
         for name in getattr(config, setting):
             if names and name not in names:
-                spoken = setting if setting in settings else "TFMEMWATCH_" + setting.upper()
-                raise ConfigError("%s has %r, which is no probe; there are %s" % (spoken, name, ", ".join(names)))
+                spoken = setting if setting in settings else _PREFIX + setting.upper()
+                raise ConfigError(
+                    "%s has %r, which is not a probe; it must be one of %s" % (spoken, name, ", ".join(names))
+                )
     return config
 
 
 def checked(name: str, value: Any, spoken: str) -> Any:
-    """The value, if the setting may have it."""
+    """The value, if it is allowed for the setting."""
     kind = KINDS[name]
-    if name in _SECRET and isinstance(value, str):
-        value = Secret(value)
+    if name in _SHY and isinstance(value, str):
+        value = _SHY[name](value)
     if not kind.good(value):
         raise ConfigError("%s is %r; it must be %s" % (spoken, value, kind.allowed))
     return tuple(value) if kind.good is _is_names else value
@@ -196,7 +254,7 @@ def checked(name: str, value: Any, spoken: str) -> Any:
 def _from_environment(environ: Mapping[str, str]) -> Dict[str, Any]:
     values = {}
     for name in ENVIRONMENT:
-        spoken = "TFMEMWATCH_" + name.upper()
+        spoken = _PREFIX + name.upper()
         raw = environ.get(spoken)
         if raw is None:
             continue
@@ -206,3 +264,27 @@ def _from_environment(environ: Mapping[str, str]) -> Dict[str, Any]:
             raise ConfigError("%s is %r; it must be %s" % (spoken, raw, KINDS[name].allowed)) from None
         values[name] = checked(name, value, spoken)
     return values
+
+
+def doubts(config: Config, environ: Mapping[str, str]) -> Iterator[str]:
+    """What is set and does nothing, in one sentence each."""
+    for name in sorted(environ):
+        setting = name[len(_PREFIX) :].lower()
+        if not name.upper().startswith(_PREFIX) or _OTHERS.match(name) or name in _VARIABLES:
+            continue
+        if setting in _OBJECTS:
+            yield "%s is set and does nothing: %s is %s, and is given to install()" % (name, setting, _OBJECTS[setting])
+        else:
+            yield "%s is no setting and does nothing; %s" % (name, _meant(name))
+    usual = Config()
+    for names, needed, done in _NEEDS:
+        for name in names:
+            if getattr(config, needed) == getattr(usual, needed) and getattr(config, name) != getattr(usual, name):
+                yield "%s is set and does nothing: %s is not set, so %s" % (name, needed, done)
+
+
+def _meant(name: str) -> str:
+    import difflib  # loaded for this sentence alone
+
+    near = difflib.get_close_matches(name.upper(), _VARIABLES, 1, 0.8)
+    return "did you mean %s?" % near[0] if near else "`python -m tfmemwatch doctor` lists the settings"

@@ -1,19 +1,19 @@
-"""What can go wrong, and what one is told about it."""
+"""The errors that tfmemwatch raises."""
 
 from __future__ import annotations
 
 
 class TfmemwatchError(Exception):
-    """Anything that tfmemwatch itself has to say no to."""
+    """What tfmemwatch refuses or can't do: a ConfigError, or Unavailable."""
 
 
 class ConfigError(TfmemwatchError, ValueError):
-    """A setting that cannot be, with its value and what is allowed."""
+    """A setting has a value that is not allowed; the message names the setting, its value and what is allowed."""
 
 
 class Unavailable(TfmemwatchError):
-    """A probe that has nothing to watch in this program, and why."""
+    """Something can't be done or watched in this program; the message says why."""
 
 
 class LeakFound(AssertionError):
-    """A block that was to be clean and is not; the message names each line."""
+    """A block should be clean and is not; the message names each line."""

@@ -1,6 +1,6 @@
 """A model server on BentoML, watched: `cd examples/serving && bentoml serve bento_server:Server --port 8000`.
 
-BentoML gives its workers a folder for their metrics: they are in its own /metrics, added up, with nothing to configure.
+BentoML gives its workers a folder for their metrics: its own /metrics shows them, added up, with nothing to configure.
 """
 
 import os

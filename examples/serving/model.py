@@ -1,4 +1,4 @@
-"""What both servers serve: a small network, right or leaky, as one asks for it."""
+"""What the servers serve: a small network, with a leak in it if LEAK=1."""
 
 import os
 
@@ -23,6 +23,6 @@ class Scorer:
     def __call__(self, number):
         boost = 1.0 + number / 1000
         if not self.is_leaky:
-            # A tensor is one trace; a Python number is one for each value, and tf.constant() of it is kept for ever.
+            # Tensors share a trace; each Python number has one of its own, and tf.constant() of it is kept for ever.
             boost = tf.constant(np.float32(boost))
         return self._score(tf.ones((1, 16)), boost).numpy()[0].tolist()

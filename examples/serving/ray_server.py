@@ -1,7 +1,7 @@
 """A model server on Ray Serve, watched: `cd examples/serving && python ray_server.py`.
 
-Ray shows nothing of a replica's own metrics. So the replicas of a host share a folder and ask for the same port: one of
-them has it and shows all, added up; another one takes it when that one ends.
+Ray does not export a replica's own metrics. So the replicas of a host share a folder and ask for the same port: one of
+them serves it and shows all, added up; another one takes over when that one ends.
 """
 
 import os

@@ -229,12 +229,15 @@ def argspec(function):
 
 
 def signatures():
-    import tfmemwatch.tfapi
+    import tfmemwatch.seams.places as known
 
-    places = [tfmemwatch.tfapi.find(what) for what in sorted(tfmemwatch.tfapi.PLACES) if tfmemwatch.tfapi.has(what)]
+    places = [known.find(what) for what in sorted(known.PLACES) if known.has(what)]
     methods = "__init__ __call__ compile fit predict evaluate train_on_batch test_on_batch predict_on_batch".split()
-    places += [tfmemwatch.tfapi.Place(kind, name) for kind in (Model, keras.Sequential, Doubles) for name in methods]
-    places += [tfmemwatch.tfapi.Place(keras.optimizers.SGD, "__init__"), tfmemwatch.tfapi.Place(tf1.Session, "run")]
+    places += [known.Place(kind, name) for kind in (Model, keras.Sequential, Doubles) for name in methods]
+    places += [
+        known.Place(keras.optimizers.SGD, "__init__"),
+        known.Place(tf1.Session, "run"),
+    ]
     for place in places:
         thing = getattr(place.holder, place.attribute)
         if not inspect.isfunction(thing):

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 import tfmemwatch
-from tfmemwatch.advice import advice
+from tfmemwatch.explain.advice import advice
 from tfmemwatch.model import Finding
 from tfmemwatch.probes.builds import Builds
 
@@ -21,7 +21,7 @@ def finding(watch, counts, mark, name):
     """What would be told of too many builds at a line."""
     site = next(tally.key.site for tally in counts._tallies("xla_build", mark))
     row = advice("executable", name)
-    return watch.explained(
+    return watch.explanations.explained(
         Finding(row.kind, site, 0.0, 9, 1.0, "step", 0, "leak", row.cause, row.cure, 1.0)
     )  # fmt: skip
 
@@ -35,7 +35,7 @@ def test_each_new_shape_is_a_build_with_seconds_and_bytes(tf, watch, counts, fai
     assert counts.made("trace", "BUILDS") == 1 and counts.made("retrace") == 0
     (tally,) = counts._tallies("xla_build", "BUILDS")
     assert tally.seconds > 0.003 and tally.bytes > 10000
-    assert ": 3 builds for 1 trace, " in tfmemwatch.report()
+    assert ": 3 builds for 1 trace, " in str(tfmemwatch.report())
     assert failures == {}
 
 
@@ -205,7 +205,7 @@ def test_a_trace_that_dies_is_forgotten(tf, watch, failures):
     score = compiled(tf, lambda x: tf.reduce_sum(x), input_signature=[tf.TensorSpec([None])])
     score(tf.ones(1))
     (probe,) = [probe for probe in watch.probes if isinstance(probe, Builds)]
-    watch.read()
+    watch.state.read()
     before = len(probe._known)
     del score
     gc.collect()

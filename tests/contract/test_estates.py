@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tfmemwatch
-from tfmemwatch.export import Export
+from tfmemwatch.monitor.exports import Export
 
 kept = []
 
@@ -42,7 +42,7 @@ def looks(watch, times=4):
     for _ in range(times):
         gc.collect()
         watch.look()
-    return watch.estates.remains
+    return watch.state.models.left
 
 
 def test_a_report_says_what_each_model_has(tf, watch, failures):
@@ -56,10 +56,10 @@ def test_a_report_says_what_each_model_has(tf, watch, failures):
     report = str(tfmemwatch.snapshot())
     lines = report[report.index("Models alive") :].splitlines()[1:3]
     assert [line.split()[2:5] for line in lines] == [["4", "128", "B"], ["2", "80", "B"]]
-    rows = {row.variables: row for row in watch.estates.loaded}
+    rows = {row.variables: row for row in watch.state.models.alive}
     assert rows[2].traces >= 1 and rows[4].traces == 0
     assert rows[2].grown_bytes != 0 and rows[4].grown_bytes == 0
-    families = {family.metric.name: dict(family.samples) for family in Export(watch, "0").families()}
+    families = {family.metric.name: dict(family.samples) for family in Export(watch, "0").values.families()}
     assert sum(families["tfmemwatch_model_weight_bytes"].values()) == 208
     assert failures == {}
 
@@ -76,12 +76,12 @@ def test_a_saved_model_is_a_model(tf, watch, tmp_path, failures):
         def __call__(self, x):
             return tf.matmul(x, self.parts[0]) + self.parts[1]["bias"][0]
 
-    if not tfmemwatch.tfapi.has("saved_model_load"):
+    if not tfmemwatch.seams.places.has("saved_model_load"):
         pytest.skip("this TensorFlow has another way to load a SavedModel")
     tf.saved_model.save(Exported(), str(tmp_path))
     loaded = tf.saved_model.load(str(tmp_path))
     watch.look()
-    assert [(row.variables, row.weight_bytes) for row in watch.estates.loaded] == [(2, 272)]
+    assert [(row.variables, row.weight_bytes) for row in watch.state.models.alive] == [(2, 272)]
     kept.append(loaded.parts[0])
     del loaded
     (left,) = looks(watch)
@@ -94,10 +94,10 @@ def test_a_look_builds_nothing(tf, watch, failures):
     model = net(tf)
     looks(watch)
     assert not model.built
-    assert [row.variables for row in watch.estates.loaded] == [0]
+    assert [row.variables for row in watch.state.models.alive] == [0]
     model(tf.ones((2, 3)))
     watch.look()
-    assert [row.variables for row in watch.estates.loaded] == [2]
+    assert [row.variables for row in watch.state.models.alive] == [2]
     assert failures == {}
 
 
@@ -112,7 +112,7 @@ def test_a_property_of_the_users_that_raises_is_the_users(tf, watch, failures, c
     broken, model = Broken(), net(tf)
     model(tf.ones((2, 3)))
     watch.look()
-    assert sorted(row.variables for row in watch.estates.loaded) == [0, 2]
+    assert sorted(row.variables for row in watch.state.models.alive) == [0, 2]
     assert failures == {} and "not now" not in caplog.text
     del broken
 
@@ -128,8 +128,8 @@ def test_of_many_models_of_one_line_the_log_names_a_few(tf, caplog, failures):
         kept.append(model.own.kernel)
         del model
         looks(watch)
-    told = [record.getMessage() for record in caplog.records if "has gone" in record.getMessage()]
-    assert len(told) == 5 and told[-1].endswith("(16 of this line)")
+    told = [record.getMessage() for record in caplog.records if "is gone" in record.getMessage()]
+    assert len(told) == 5 and told[-1].endswith("(16 so far at this line)")
     assert failures == {}
 
 
@@ -150,7 +150,7 @@ def test_variables_that_outlive_their_model_are_told_with_their_holder(tf, caplo
     told = [record for record in caplog.records if "still alive" in record.getMessage()]
     assert [record.levelno for record in told] == [logging.INFO]
     assert tfmemwatch.findings() == []
-    families = {family.metric.name: dict(family.samples) for family in Export(watch, "0").families()}
+    families = {family.metric.name: dict(family.samples) for family in Export(watch, "0").values.families()}
     assert sum(families["tfmemwatch_unloaded_variables"].values()) == 1
     del kept[:]
     assert looks(watch) == []
@@ -220,7 +220,7 @@ def test_nothing_of_a_model_is_kept_alive(tf, watch):
     model(tf.ones((2, 3)))
     watch.look()
     str(tfmemwatch.snapshot())
-    refs = [weakref.ref(model), *map(weakref.ref, tfmemwatch.tfapi.variables_of(model))]
+    refs = [weakref.ref(model), *map(weakref.ref, tfmemwatch.seams.variables.variables_of(model))]
     del model
     gc.collect()
     assert [ref() for ref in refs] == [None, None, None]

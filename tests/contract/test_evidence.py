@@ -3,14 +3,14 @@
 import pytest
 
 import tfmemwatch
-from tfmemwatch.limit import Limit
+from tfmemwatch.memory.limits import Limit
 
 
 @pytest.fixture
 def active(monkeypatch):
     """A watch that may empty caches, and that sees no operations: the caches alone can tell."""
     watch = tfmemwatch.install(sample_seconds=3600, evidence="active", log=False)
-    monkeypatch.setattr(watch.operations, "open", lambda: None)
+    monkeypatch.setattr(watch.state.operations, "open", lambda: None)
     yield watch
     tfmemwatch.uninstall()
 
@@ -45,7 +45,7 @@ def test_a_cache_that_only_works_is_not_accused(tf, active):
 def test_near_the_limit_no_evidence_is_taken(tf, active, monkeypatch):
     """A census takes memory too: with 10 MB left it would be what ends the process."""
     near = Limit("container limit", 4 << 30, (4 << 30) - (10 << 20), True)
-    monkeypatch.setattr(active.horizon, "limits", [near])
+    monkeypatch.setattr(active.state.ahead, "limits", [near])
     kept = []
     block = found_in(200, lambda number: kept.append(bytearray(8000)))
     assert block.findings == []

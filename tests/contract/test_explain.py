@@ -201,7 +201,7 @@ def reasons(watch):
 
 def told(reasons, name="target"):
     """All reasons for which a function of this name was traced again."""
-    reasons.settle()
+    reasons.compare_waiting()
     found = []
     for account in reasons._accounts.values():
         if account.function == name:
@@ -379,12 +379,12 @@ def test_in_a_storm_of_traces_another_reason_is_seen(tf, watch, reasons, failure
     for number in range(401):
         target(x, number / 3)
         if number % 50 == 0:
-            reasons.settle()
-    reasons.settle()
+            reasons.compare_waiting()
+    reasons.compare_waiting()
     assert causes() == {"rate": 400}
     for size in range(3, 43):
         target(tf.ones(size), 0.0)
-        reasons.settle()
+        reasons.compare_waiting()
     assert sum(causes().values()) == 440
     assert 36 <= causes()["x"] <= 40
     assert failures == {}
@@ -435,7 +435,7 @@ def asked_of_arguments(tf):
         target(other)
     current = tfmemwatch.current()
     if current is not None:
-        current.read()
+        current.state.read()
     return Quiet.seen
 
 
@@ -457,7 +457,7 @@ def test_what_an_argument_says_is_not_told(tf, watch, reasons):
 
     for number in range(3):
         target("secret-%d" % number, {"key": "hidden-%d" % number, "to@ken": 1})
-    reasons.settle()
+    reasons.compare_waiting()
     text = repr([(account.function, [count.differences for count in account.counts.values()])
                  for account in reasons._accounts.values()])  # fmt: skip
     assert "secret" not in text and "hidden" not in text and "to@ken" not in text
@@ -475,7 +475,7 @@ def test_a_value_that_is_allowed_is_shown_in_80_characters(tf):
     for letter, rate in (("a", 0.5), ("b", 0.25)):
         target(letter * 1000, rate)
     (probe,) = [probe for probe in tfmemwatch.current().probes if isinstance(probe, Traces)]
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     ((count,),) = [account.counts.values() for account in probe.reasons._accounts.values()]
     text, rate = [one.example for one in count.differences]
     assert rate == "rate: Python float 0.5 → Python float 0.25"

@@ -10,7 +10,7 @@ TABLE = np.ones((600, 600), "f4")
 
 
 def frozen():
-    return [str(one) for one in tfmemwatch.current().frozen()]
+    return [str(one) for one in tfmemwatch.current().answers.baked_in()]
 
 
 def test_a_counter_that_stays_as_it_was_traced_is_named(tf, watch, failures):
@@ -38,7 +38,7 @@ def test_a_counter_that_stays_as_it_was_traced_is_named(tf, watch, failures):
     assert "`count` has changed since `step` was traced" in told and "`calls`" in told
     assert "`self.seen`" in told or not hasattr(tf, "types")  # a method of 1.15 does not tell whose it is
     assert "`self.same`" not in told
-    assert "Frozen into traces" in tfmemwatch.report()
+    assert "Baked into traces" in str(tfmemwatch.report())
     assert failures == {}
 
 
@@ -77,7 +77,7 @@ def test_a_counter_that_the_traced_function_counts_itself_is_named_with_its_line
         model.step(tf.ones(3))
     assert (steps, total, model.calls) == (1, 1, 1)
     told = frozen()
-    cure = "is changed by the trace of `step`, and by no call after it. Make it a tf.Variable"
+    cure = "is changed when `step` is traced, and by no call after that. Make it a tf.Variable"
     expected = {"steps": "CLOSURE", "total": "GLOBAL", "self.calls": "ATTRIBUTE"}
     assert len(told) == len(expected)
     for name, mark in expected.items():
@@ -114,7 +114,7 @@ def test_large_data_baked_into_a_trace_is_named_with_line_and_bytes(tf, watch, f
         return x + tf.reduce_sum(tf.constant(TABLE))  # BAKED
 
     step(tf.ones(3))
-    watch.read()
+    watch.state.read()
     (told,) = frozen()
     assert told.startswith("test_frozen.py:") and "`step`" in told and "1.44 MB in each trace" in told
     assert ":%d " % line("BAKED") in told

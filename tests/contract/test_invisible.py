@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tfmemwatch
-from tfmemwatch import tfapi
+from tfmemwatch.seams import places
 
 HERE = Path(__file__).resolve().parent
 SECTIONS = (
@@ -37,7 +37,7 @@ NOISE = [
 ]
 # A frame of ours in a list of frames, with its line of source, and carets where Python draws them.
 OURS = re.compile(
-    r'^ *(?:File ")?[^"\n]*/tfmemwatch/(?:probes|patch|operations)[^\n]*\.py"?[:,][^\n]*\n[^\n]*\n(?: *[~^]+ *\n)?',
+    r'^ *(?:File ")?[^"\n]*/tfmemwatch/(?:probes|seams|evidence)[^\n]*\.py"?[:,][^\n]*\n[^\n]*\n(?: *[~^]+ *\n)?',
     re.M,
 )
 
@@ -141,7 +141,7 @@ def test_uninstall_and_install_again(tf):
 
 def test_a_wrapper_of_another_library_stays(tf):
     """Who wrapped on top of ours keeps their wrapper; ours below passes through and counts no more."""
-    place = tfapi.find("session_run")
+    place = places.find("session_run")
     original = vars(place.holder)[place.attribute]
     watch = tfmemwatch.install(sample_seconds=3600)
     ours = vars(place.holder)[place.attribute]
@@ -155,12 +155,12 @@ def test_a_wrapper_of_another_library_stays(tf):
     try:
         tfmemwatch.uninstall()
         assert vars(place.holder)[place.attribute] is theirs
-        before = watch.read()
+        before = watch.state.read()
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             for _ in range(3):
                 session.run(tf.constant(1.0))
         assert len(seen) == 3
-        assert watch.read() == before
+        assert watch.state.read() == before
     finally:
         setattr(place.holder, place.attribute, original)
 

@@ -5,8 +5,8 @@ import gc
 import pytest
 
 import tfmemwatch
-from tfmemwatch import tfapi
 from tfmemwatch.errors import ConfigError
+from tfmemwatch.seams import functions, places
 
 
 def outcome(trial, name):
@@ -48,7 +48,7 @@ def test_the_traces_of_a_function_go_and_it_works_on(tf):
     assert cleared.objects > 1000
     assert float(function(tf.ones(1), 3)[0]) == 61.0
     assert "0 traces" not in outcome(tfmemwatch.remedies(function=function), "traces").note
-    assert tfapi.clear_traces(other) >= 1
+    assert functions.clear_traces(other) >= 1
 
 
 def test_a_function_that_is_not_there_is_said(tf):
@@ -71,7 +71,7 @@ def test_the_kernel_cache_gives_back_what_new_seeds_left(tf):
 
 def test_the_scalar_cache_gives_back_what_new_numbers_left(tf):
     """Some 600 bytes each."""
-    if not tfapi.has("scalar_cache_clear"):
+    if not places.has("scalar_cache_clear"):
         pytest.skip("this TensorFlow can't empty it")
     x = tf.ones(1)
     for number in range(2000):
@@ -88,5 +88,5 @@ def test_clear_session_is_that_of_the_programs_keras(tf):
 
 def test_a_remedy_that_is_none_is_an_error_that_lists_them(tf):
     """Before anything is tried."""
-    with pytest.raises(ConfigError, match="'reboot' is no remedy; there are collect, clear_session, traces"):
+    with pytest.raises(ConfigError, match="'reboot' is not a remedy; it must be one of collect, clear_session, traces"):
         tfmemwatch.remedies("reboot")

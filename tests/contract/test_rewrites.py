@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
+from tfmemwatch.explain.reasons import instead
 from tfmemwatch.probes.traces import Traces
-from tfmemwatch.reasons import instead
 
 
 class Config:
@@ -224,7 +224,7 @@ def test_suggested_code_makes_as_few_traces_as_it_says(tf, watch, failures, row)
     function = tf.function(python_function)
     for arguments in calls:
         function(*arguments)
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     (account,) = [one for one in probe.reasons._accounts.values() if one.function.endswith("step") and one.traces]
     better = instead(account)
     assert better is not None
@@ -245,7 +245,7 @@ def test_the_short_form_in_the_log_makes_as_few_traces_too(tf, watch, failures, 
     function = tf.function(python_function)
     for arguments in calls:
         function(*arguments)
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     (account,) = [one for one in probe.reasons._accounts.values() if one.function.endswith("step") and one.traces]
     better = instead(account)
     parts = better.short[: better.short.rindex(" (")]
@@ -271,7 +271,7 @@ def test_the_cure_for_new_numbers_leaves_nothing_of_them(tf, watch, make):
     for number in range(6):
         function(tf.ones(3), make(10_000_000 + number))
     (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     (account,) = [one for one in probe.reasons._accounts.values() if one.function.endswith("step") and one.traces]
     call = compile(instead(account).code.splitlines()[-1].split("#")[0].strip(), "cure", "eval")
     function, x = tf.function(step), tf.ones(3)
@@ -280,7 +280,7 @@ def test_the_cure_for_new_numbers_leaves_nothing_of_them(tf, watch, make):
         for number in numbers:
             eval(call, {"x": x, "rate": make(number), "tf": tf, "np": np, "step": function})
         gc.collect()
-        return watch.memory().held_bytes
+        return watch.process.read().held_bytes
 
     before = held_after(range(500))
     assert held_after(range(1000, 4000)) - before < 3000 * 200
@@ -292,7 +292,7 @@ def test_a_lambda_is_made_anew_by_its_function(tf, watch):
     for size in range(1, 5):
         function(tf.ones(size))
     (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     (code,) = [instead(one).code for one in probe.reasons._accounts.values() if one.traces]
     assert code.splitlines() == [
         "function = tf.function(function, input_signature=[tf.TensorSpec([None], tf.float32)])",
@@ -310,7 +310,7 @@ def test_of_many_traces_it_is_said_on_how_many_the_code_was_tried(tf, watch, fai
     for number in range(140):
         scaled(tf.ones(2), number / 7)
     (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     (better,) = [instead(one) for one in probe.reasons._accounts.values() if one.traces]
     assert "(the first 128 traces become 1)" in better.short
 
@@ -324,7 +324,7 @@ def test_nothing_is_suggested_where_nothing_helps(tf, watch, failures):
 
     step(tf.ones(3), True), step(tf.ones(3), False)
     (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     assert [instead(account) for account in probe.reasons._accounts.values()] == [None]
     assert failures == {}
 
@@ -336,7 +336,7 @@ def suggested(watch, tf, make):
     function = tf.function(python_function, **options)
     for args, kwargs in calls:
         function(*args, **kwargs)
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     (account,) = [one for one in probe.reasons._accounts.values() if one.traces]
     return instead(account), python_function, calls
 
@@ -454,6 +454,6 @@ def test_no_code_is_suggested_for_a_function_of_keras(tf, watch, failures):
     for size in range(2, 8):
         model.train_on_batch(np.ones((size, 2)), np.ones((size, 1)))
     (probe,) = [probe for probe in watch.probes if isinstance(probe, Traces)]
-    probe.reasons.settle()
+    probe.reasons.compare_waiting()
     accounts = [one for one in probe.reasons._accounts.values() if one.traces]
     assert [instead(one) for one in accounts] == [None] * len(accounts)

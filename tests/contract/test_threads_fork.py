@@ -69,9 +69,9 @@ def test_reading_while_others_write(tf, watch, counts, in_threads):
 def test_installing_from_many_threads_is_once(tf, in_threads):
     """install() and uninstall() from everywhere leave one watch, then none."""
     import tfmemwatch
-    from tfmemwatch import tfapi
+    from tfmemwatch.seams import places
 
-    place = tfapi.find("session_run")
+    place = places.find("session_run")
     original = vars(place.holder)[place.attribute]
     watches = []
     in_threads(THREADS, lambda number: watches.append(tfmemwatch.install(sample_seconds=3600)))
@@ -107,7 +107,7 @@ FORKS = """
         gc.collect()
         print("child forgets", tfmemwatch.snapshot().alive("graph"), flush=True)
         print("child thread", [thread.name for thread in threading.enumerate()].count("tfmemwatch"), flush=True)
-        print("child reads its own memory", watch.memory().resident_bytes > 0, flush=True)
+        print("child reads its own memory", watch.process.read().resident_bytes > 0, flush=True)
         looked = threading.Semaphore(0)
         watch.after_look.append(looked.release)
         print("child looks", all(looked.acquire(timeout=30) for _ in range(3)), flush=True)

@@ -4,7 +4,7 @@ import inspect
 
 import tensorflow as tf
 
-from tfmemwatch import tfapi
+from tfmemwatch.seams import runtime
 
 
 def missing(needs):
@@ -57,7 +57,7 @@ def jit_compile():
 
 def dataset_functions_stay():
     """a TensorFlow that never frees what a dataset's functions were made into: 2.10 to 2.14, as measured"""
-    return (2, 10) <= tfapi.version() <= (2, 14)
+    return (2, 10) <= runtime.version() <= (2, 14)
 
 
 def freed_dataset_functions():

@@ -37,7 +37,7 @@ def main(mode, name, side, seconds):
     findings = tfmemwatch.findings()
     tell(
         named=found(findings), wanted=[[pair.claim.kind, pairs.culprit(pair)]], steps=number + 1,
-        seconds=round(time.monotonic() - started, 1), report=tfmemwatch.report() if findings else "",
+        seconds=round(time.monotonic() - started, 1), report=str(tfmemwatch.report()) if findings else "",
     )  # fmt: skip
     sys.stdout.flush()
     os._exit(0)  # here, where the state still lives: to take down what has leaked is slow, or hangs in TensorFlow

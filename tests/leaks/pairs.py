@@ -10,7 +10,7 @@ FOLDER = Path(__file__).resolve().parent
 
 # Eager execution is for ever switched on or off in a process: all modules of one mode share one.
 MODES = {
-    "eager": "functions variables models held caches datasets python_objects innocent".split(),
+    "eager": "functions variables models held bounded caches datasets python_objects innocent".split(),
     "graph": "graphs sessions innocent_graphs".split(),
 }
 
@@ -22,18 +22,28 @@ HOLDERS = 180  # memory rises; then collections and tapes are watched, over a lo
 BOUNDABLE = 300  # the same, where some line takes things out: then it is watched for twice as long
 UNNAMED = 600  # no collection holds it: then two inquiries must see it, and a jump in one costs a third
 
-Claim = namedtuple("Claim", "kind steps needs")
+SILENT = 700  # that what has a bound of some hundreds runs: while it fills, and when it is full
+
+Claim = namedtuple("Claim", "kind steps needs silent culprit")
 Case = namedtuple("Case", "mode module name is_pair issues")
 
 
-def leak(kind, steps=COUNTED, needs=()):
-    """This class is a pair: `leaky` is named, by its kind and its line, within so many steps; `cured` is not."""
+def leak(kind, steps=COUNTED, needs=(), silent=None, culprit=None):
+    """This class is a pair: `leaky` is named, by its kind and its line, within so many steps; `cured` is not.
+
+    `silent`: for how many steps it is not, where they are others. `culprit`: where the line is, if not in the pair.
+    """
 
     def claimed(pair):
-        pair.claim = Claim(kind, steps, needs)
+        pair.claim = Claim(kind, steps, needs, silent or steps, culprit or pair)
         return pair
 
     return claimed
+
+
+def bounded(kind, steps, needs=(), culprit=None):
+    """A pair whose cure is a bound."""
+    return leak(kind, steps, needs, SILENT, culprit)
 
 
 def innocent(steps, needs=()):
@@ -48,9 +58,9 @@ def cases():
             tree = ast.parse((FOLDER / (module + ".py")).read_text(encoding="utf-8"))
             for node in tree.body:
                 marks = [mark.func.id for mark in getattr(node, "decorator_list", ()) if isinstance(mark, ast.Call)]
-                if "leak" in marks or "innocent" in marks:
+                if {"leak", "bounded", "innocent"} & set(marks):
                     issues = re.findall(r"\w+#\d+", ast.get_docstring(node) or "")
-                    yield Case(mode, module, node.name, "leak" in marks, tuple(issues))
+                    yield Case(mode, module, node.name, "innocent" not in marks, tuple(issues))
 
 
 def culprit(pair):

@@ -28,7 +28,7 @@ def main(mode, names):
             started = time.monotonic()
             result = {"skipped": why_not} if why_not else outcome(tf, mode, pair, side)
             tell(name=name, side=side, seconds=round(time.monotonic() - started, 2), **result)
-    from tfmemwatch import guard
+    from tfmemwatch.safety import guard
 
     tell(failures=guard.failures)
 
@@ -63,7 +63,10 @@ def outcome(tf, mode, pair, side):
     try:
         state = pair()
         try:
-            return dict(named(pair, side, state), wanted=[[pair.claim.kind, pair.claim.kind and pairs.culprit(pair)]])
+            return dict(
+                named(pair, side, state),
+                wanted=[[pair.claim.kind, pair.claim.kind and pairs.culprit(pair.claim.culprit)]],
+            )
         finally:
             getattr(state, "end", lambda: None)()
             forget_gradients()
@@ -86,8 +89,9 @@ def named(pair, side, state):
 
     getattr(state, "before_" + side, lambda: None)()
     step = getattr(state, side)
+    steps = pair.claim.steps if side == "leaky" else pair.claim.silent
     with tfmemwatch.watch(pair.__name__, log=False) as block:
-        for number in range(pair.claim.steps):
+        for number in range(steps):
             step(number)
             block.step()
             if block.findings:
@@ -96,7 +100,7 @@ def named(pair, side, state):
         "named": found(block.findings),
         "known": " ".join(one.known for one in block.findings),
         "steps": block.steps,
-        "report": block.report() if block.findings else "",
+        "report": str(block.report()) if block.findings else "",
     }
 
 

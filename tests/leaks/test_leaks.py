@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pairs
 import pytest
 
-from tfmemwatch import known
+from tfmemwatch.explain import known_issues
 
 CASES = list(pairs.cases())
 PAIRS = [case for case in CASES if case.is_pair]
-MET = {issue for row in known.TABLE for issue in row.issues.split(", ") if issue}
+MET = {issue for row in known_issues.TABLE for issue in row.issues.split(", ") if issue}
 TREE = pairs.FOLDER.parent.parent
 
 
@@ -84,7 +84,7 @@ def test_it_is_known_by_the_issue_in_which_others_met_it(case, outcome):
 def test_every_known_leak_is_a_pair():
     """But for those of versions that are not in the matrix, and what has no issue."""
     paired = {issue for case in PAIRS for issue in case.issues}
-    met = [set(row.issues.split(", ")) for row in known.TABLE if row.issues and row.until >= (2, 12)]
+    met = [set(row.issues.split(", ")) for row in known_issues.TABLE if row.issues and row.until >= (2, 12)]
     assert [issues for issues in met if not issues & paired] == []
 
 

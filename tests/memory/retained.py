@@ -11,8 +11,8 @@ import sys
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", TF_ENABLE_ONEDNN_OPTS="0")
 import tensorflow as tf
 
-from tfmemwatch import account
-from tfmemwatch.memory import Process
+from tfmemwatch.memory import account
+from tfmemwatch.memory.process import Process
 
 
 def main(times):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs with TensorFlow
+
 FOLDER = Path(__file__).resolve().parent
 TREE = str(FOLDER.parent.parent)
 

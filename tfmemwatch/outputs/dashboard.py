@@ -1,4 +1,4 @@
-"""A Grafana dashboard, as `tfmemwatch dashboard` prints it: what one asks first, and all else from the catalogue."""
+"""A Grafana dashboard, as `tfmemwatch dashboard` prints it: the first questions, then every metric of the catalogue."""
 
 from __future__ import annotations
 
@@ -35,65 +35,67 @@ class Panel(NamedTuple):
 _SOON = ((0.0, "red"), (3600.0, "orange"), (6 * 3600.0, "green"))
 _LIMIT = to_limit(_WHERE)
 FLEET: Sequence[Panel] = (
-    Panel("Instances", "That are watched; the workers of one count together", "short",
+    Panel("Instances", "Watched instances; all workers of one count as one", "short",
           (("count(count by (job, instance) (tfmemwatch_build_info{}))", "instances"),), "stat", 6, 4),
-    Panel("Leaks", "That are open now", "short",
+    Panel("Leaks", "Open leaks now", "short",
           (("count(max by (%s) (tfmemwatch_suspect_info{})) or vector(0)" % _MATCHED, "leaks"),), "stat", 6, 4,
           steps=((0.0, "green"), (1.0, "red"))),
-    Panel("Memory", "Resident, of all of them", "bytes", (("sum(tfmemwatch_resident_bytes{})", "resident"),),
+    Panel("Memory", "Resident memory of all instances", "bytes", (("sum(tfmemwatch_resident_bytes{})", "resident"),),
           "stat", 6, 4),
-    Panel("First at a limit", "In this time, if it goes on to grow as it does", "s", (("min(%s)" % _LIMIT, "first"),),
-          "stat", 6, 4, steps=_SOON, none="none grows to it"),
-    Panel("Where it leaks", "Each open leak: what it has kept, as far as is known, where, why, and the cure", "bytes",
+    Panel("First at a limit", "Time until the first instance reaches a memory limit at its present rate of growth", "s",
+          (("min(%s)" % _LIMIT, "first"),), "stat", 6, 4, steps=_SOON, none="none grows to a limit"),
+    Panel("Where it leaks", "Each open leak: the bytes kept as far as known, its line, its cause and its cure", "bytes",
           (("max by (%s, cause, cure) (tfmemwatch_suspect_info{} * on (%s) group_left () "
             "sum by (%s) (tfmemwatch_suspect_bytes{}))" % (_MATCHED, _MATCHED, _MATCHED), "{{kind}} {{site}}"),),
           "table", 24, 6, none="nothing leaks",
           columns=(("Value", "kept", 90), ("site", "line", 220), ("cause", "cause", 0), ("cure", "cure", 0),
                    ("kind", "kind", 130), ("instance", "instance", 160), ("job", "job", 100))),
-    Panel("Memory of each", "The ten largest: resident, their workers added up", "bytes",
+    Panel("Memory by instance", "Resident memory of the ten largest instances, their workers added up", "bytes",
           (("topk(10, sum by (job, instance) (tfmemwatch_resident_bytes{}))", "{{instance}}"),)),
-    Panel("Who grows", "The ten that grow fastest: how much more in an hour, by the last one", "bytes",
+    Panel("Fastest growing", "The ten instances that grow fastest: growth in an hour, as in the last one", "bytes",
           (("topk(10, 3600 * deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]) > 0)",
             "{{instance}}"),), "bargauge", none="none grows"),
-    Panel("Who dies first", "Time to the limit that is reached first, for those that grow", "s",
+    Panel("Nearest to a limit", "Time until each growing instance reaches its first limit", "s",
           (("bottomk(10, %s)" % _LIMIT, "{{instance}}"),), "bargauge", steps=_SOON, none="none grows to a limit"),
 )  # fmt: skip
 ONE: Sequence[Panel] = (
-    Panel("Memory by owner, and the limit", "What it holds, stacked, against its limit", "bytes",
+    Panel("Memory by owner, and the limit", "Resident memory of the instance, stacked, against its limit", "bytes",
           (("sum by (owner) (tfmemwatch_memory_bytes{})", "{{owner}}"),
            ("min(tfmemwatch_limit_bytes{})", "limit")), width=16, stacked=True),
-    Panel("Kept by leaks", "What each open leak has kept so far", "bytes",
+    Panel("Kept by leaks", "Bytes that each open leak has kept so far", "bytes",
           (("sum by (kind, site) (tfmemwatch_suspect_bytes{})", "{{kind}} {{site}}"),), none="nothing leaks"),
-    Panel("Growth by model", "What memory in use gained over the measured calls of each model", "bytes",
+    Panel("Growth by model", "Memory in use gained over the measured calls of each model", "bytes",
           (('sum by (model, method) (tfmemwatch_model_grown_bytes{model=~"$model"})', "{{model}} {{method}}"),)),
-    Panel("Retraces a minute", "Each is paid in milliseconds and kept in memory", "short",
+    Panel("Retraces a minute", "Each retrace takes milliseconds, and its trace is kept in memory", "short",
           (("60 * sum by (function, site) (rate(tfmemwatch_retraces_total{}[$__rate_interval]))",
             "{{function}} at {{site}}"),)),
-    Panel("Why functions are traced again", "By argument and cause, a minute", "short",
+    Panel("Why functions are traced again", "Retraces a minute, by argument and cause", "short",
           (("60 * sum by (function, argument, cause) (rate(tfmemwatch_retrace_causes_total{}[$__rate_interval]))",
             "{{function}} {{argument}}: {{cause}}"),)),
-    Panel("Sessions", "Open ones, by the line that opened them", "short",
+    Panel("Sessions", "Open sessions, by the line that opened them", "short",
           (("sum by (site) (tfmemwatch_open_sessions{})", "{{site}}"),)),
-    Panel("Graphs", "Alive, by the line that made them", "short",
+    Panel("Graphs", "Graphs alive, by the line that made them", "short",
           (("sum by (site) (tfmemwatch_live_graphs{})", "{{site}}"),)),
-    Panel("Operations", "In graphs that sessions have run, and of these, those that were added since", "short",
+    Panel("Operations", "Operations in graphs that sessions have run, and those added after a run", "short",
           (("sum(tfmemwatch_run_graph_operations{})", "in graphs that run"),
            ("sum by (site) (tfmemwatch_operations_added{})", "added at {{site}}"))),
-    Panel("Functions", "Registered in the runtime, without an owner, and traces that are alive", "short",
+    Panel("Functions", "Functions in TensorFlow's runtime, those without an owner, and traces alive", "short",
           (("sum(tfmemwatch_registered_functions{})", "registered"),
            ("sum(tfmemwatch_orphan_functions{})", "without an owner"),
            ("sum(tfmemwatch_live_traces{})", "traces alive"))),
-    Panel("How fast leaks grow", "How many more in an hour", "short",
+    Panel("How fast leaks grow", "How many leaking things are added in an hour", "short",
           (("sum by (kind, site) (tfmemwatch_suspect_growth_per_hour{})", "{{kind}} {{site}}"),), none="nothing leaks"),
 )  # fmt: skip
 WATCH: Sequence[Panel] = (
-    Panel("What the watch costs", "Its share of one core", "percentunit",
+    Panel("What the watch costs", "The share of one core that the watch takes", "percentunit",
           (("sum by (instance) (rate(tfmemwatch_own_seconds_total{}[$__rate_interval]))", "{{instance}}"),),
           steps=((0.0, "green"), (0.02, "red"))),
-    Panel("Since the last look", "A watch that looks no more shows here", "s",
+    Panel("Since the last look", "Time since the watch looked last; it rises when the watch has stopped", "s",
           (("clamp_min(time() - min by (instance) (tfmemwatch_last_look_timestamp_seconds{}), 0)", "{{instance}}"),),
           steps=((0.0, "green"), (300.0, "red"))),
-    Panel("Probes that are off", "What is not watched: `tfmemwatch doctor` says why", "short",
+    Panel("Level", "How closely it looks: 0 off, 1 counts, 2 sites, 3 stacks; `budget` has lowered it", "short",
+          (("min by (instance, because) (tfmemwatch_level{})", "{{instance}} ({{because}})"),)),
+    Panel("Probes that are off", "What is not watched; `tfmemwatch doctor` says why", "short",
           (("min by (instance, probe) (tfmemwatch_probe_up{}) == 0", "{{instance}} {{probe}}"),),
           "table", none="none", columns=(("probe", "probe", 0), ("instance", "instance", 0))),
 )  # fmt: skip
@@ -108,7 +110,7 @@ def dashboard() -> str:
     ):  # fmt: skip
         top = _place(panels, title, row, where, top)
     rest: List[Dict[str, Any]] = []
-    _place(rest, "All else", _rest(), _WHERE, top, len(panels))
+    _place(rest, "All other metrics", _rest(), _WHERE, top, len(panels))
     panels.append({**rest[0], "collapsed": True, "panels": rest[1:]})  # asks nothing until it is opened
     return json.dumps(_board(panels), indent=2, ensure_ascii=False) + "\n"
 
@@ -258,7 +260,7 @@ def _variable(name: str, label: str, query: str, many: bool = True) -> Dict[str,
 def _board(panels: List[Dict[str, Any]]) -> Dict[str, Any]:
     return {
         "uid": "tfmemwatch", "title": "tfmemwatch", "tags": ["tfmemwatch", "tensorflow"], "schemaVersion": 39,
-        "description": "What leaks in TensorFlow programs: who grows, where, and what to do about it.",
+        "description": "Memory leaks in TensorFlow programs: what grows, at which line, and what to do about it.",
         "editable": True, "refresh": "30s", "timezone": "browser", "time": {"from": "now-6h", "to": "now"},
         "templating": {"list": [
             {"type": "datasource", "name": "datasource", "label": "Data source", "query": "prometheus", "hide": 0,

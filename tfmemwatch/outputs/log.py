@@ -1,18 +1,17 @@
-"""Findings in the logger `tfmemwatch`: warnings, and at level INFO what may still be a cache that fills."""
+"""Findings in the logger `tfmemwatch`: leaks are warnings; what may still be a cache that fills is at level INFO."""
 
 from __future__ import annotations
 
 import logging
 
 from ..model import Finding
-
-logger = logging.getLogger("tfmemwatch")
+from ..safety import guard
 
 
 def tell(finding: Finding) -> None:
     """One line for each finding; one more when it is over."""
     level = logging.WARNING if finding.is_sure else logging.INFO
     if finding.state == "over":
-        logger.log(level, "(over) %s %s: it has stopped growing.", finding.kind, finding.site.short)
+        guard.logger.log(level, "(over) %s %s: the growth has stopped.", finding.kind, finding.site.short)
     else:
-        logger.log(level, "%s %s", finding.kind, finding)
+        guard.logger.log(level, "%s %s", finding.kind, finding)

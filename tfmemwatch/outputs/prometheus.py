@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Iterable, List, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Tuple
 
-from .. import guard
 from ..catalog import METRICS
+from ..safety import guard
 from .series import Family
 
 
@@ -43,16 +43,30 @@ class Registered:
     """A collector in somebody's registry, for as long as it is wanted."""
 
     def __init__(self, collector: Collector, registry: Any = None) -> None:
-        if registry is None:
-            from prometheus_client import REGISTRY as registry
         self._collector = collector
         self._registry = registry
-        registry.register(collector)
+        self._by: Dict[str, object] = {}
+
+    def enter(self) -> None:
+        """Register it; who comes second changes nothing. No lock: who imports the client may be waited for in here."""
+        if self._registry is None:
+            from prometheus_client import REGISTRY
+
+            self._registry = REGISTRY
+        mine = object()
+        try:
+            if self._by.setdefault("mark", mine) is mine:
+                self._registry.register(self._collector)
+        except BaseException:
+            if self._by.get("mark") is mine:
+                self._by.clear()
+            raise
 
     def undo(self) -> None:
         """Take it out again; who has taken it out before has done no harm."""
-        with contextlib.suppress(KeyError):
-            self._registry.unregister(self._collector)
+        if self._registry is not None:
+            with contextlib.suppress(KeyError):
+                self._registry.unregister(self._collector)
 
 
 def page(collector: Any) -> Callable[[str], Tuple[bytes, str]]:

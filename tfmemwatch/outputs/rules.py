@@ -42,7 +42,7 @@ def _ask(question: str, labels: Sequence[str], then: str, otherwise: str = "") -
     return "{{ range query %s }}%s%s{{ end }}" % (asked, then, "{{ else }}" + otherwise if otherwise else "")
 
 
-_AT = "{{ $labels.site }} of {{ $labels.instance }}"
+_AT = "{{ $labels.site }} on {{ $labels.instance }}"
 _SUSPECT = (
     "{{ .Labels.site }}: {{ .Labels.cause }}{{ if gt .Value 0.0 }}; at least {{ humanize1024 .Value }}B kept{{ end }}"
     ". Cure: {{ .Labels.cure }} "
@@ -51,8 +51,8 @@ _SUSPECTS = _ask(
     "topk(3, %s{})" % _LEAKS,
     ("job", "instance"),
     _SUSPECT,
-    "No line of it is known to leak yet: tfmemwatch.report() there, or `tfmemwatch owners` at its door, says whose "
-    "memory it is.",
+    "No line is known to leak yet. tfmemwatch.report() in that process, or `tfmemwatch owners --door FOLDER`, says "
+    "whose memory it is.",
 )
 RECORDING: Sequence[Mapping[str, Any]] = (
     _record("instance:tfmemwatch_resident_bytes:sum", _OF + "(tfmemwatch_resident_bytes)"),
@@ -86,7 +86,7 @@ ALERTS: Sequence[Mapping[str, Any]] = (
         _RETRACES + " > 0.2",
         "10m", "warning",
         "{{ $labels.function }} is traced {{ printf \"%.2g\" $value }} times a second at " + _AT,
-        "{{ $labels.site }}: the tf.function {{ $labels.function }} is traced anew again and again"
+        "{{ $labels.site }}: the tf.function {{ $labels.function }} is traced again and again"
         + _ask(
             "topk(1, sum by (argument, cause) (rate(tfmemwatch_retrace_causes_total{}[10m])))",
             ("job", "instance", "function", "site"),
@@ -114,34 +114,39 @@ ALERTS: Sequence[Mapping[str, Any]] = (
         "TfmemwatchOrphanFunctions",
         "delta(instance:tfmemwatch_orphan_functions:sum[1h]) > 100",
         "30m", "warning",
-        "{{ printf \"%.0f\" $value }} functions more than an hour ago have no owner on {{ $labels.instance }}",
-        "TensorFlow's runtime there has ever more functions, and no trace that is alive owns them: often a SavedModel "
-        "that is loaded again and again. Cure: load it once, or in a process of its own. "
-        + _ask("topk(3, %s{})" % _LEAKS, ("job", "instance"), _SUSPECT, "tfmemwatch.report() there names the lines."),
+        "{{ printf \"%.0f\" $value }} functions without an owner have come in an hour on {{ $labels.instance }}",
+        "TensorFlow's runtime holds more and more functions that no living trace owns. Often the cause is a SavedModel "
+        "that is loaded again and again. Cure: Load it once, or in a process of its own. "
+        + _ask("topk(3, %s{})" % _LEAKS, ("job", "instance"), _SUSPECT,
+               "tfmemwatch.report() in that process names the lines."),
     ),
     _alert(
         "TfmemwatchLimitWithinSixHours",
         "%s < 6 * 3600" % _TO_LIMIT,
         "15m", "warning",
         "{{ $labels.instance }} reaches its memory limit in {{ $value | humanizeDuration }}",
-        "If it goes on to grow as it does. " + _SUSPECTS,
+        "Memory grows steadily; the time is for its present rate. " + _SUSPECTS,
     ),
     _alert(
         "TfmemwatchLimitWithinAnHour",
         "%s < 3600" % _TO_LIMIT,
         "5m", "critical",
         "{{ $labels.instance }} reaches its memory limit in {{ $value | humanizeDuration }}",
-        "If it goes on to grow as it does: restart it in time. " + _SUSPECTS,
+        "Memory grows steadily; the time is for its present rate. Restart the process before then. " + _SUSPECTS,
     ),
     _alert(
         "TfmemwatchDown",
         "time() - min by (job, instance) (tfmemwatch_last_look_timestamp_seconds) > 300"
         " or (max by (job, instance) (tfmemwatch_looks_total offset 15m)"
-        " unless max by (job, instance) (tfmemwatch_looks_total)) and on (job, instance) up == 1",
+        " unless max by (job, instance) (tfmemwatch_looks_total)) and on (job, instance) up == 1"
+        " or (sum by (job, instance) (increase(tfmemwatch_looks_total[15m])) == 0"
+        " unless on (job, instance) tfmemwatch_level{because=\"set\"} == 0)"
+        " or min by (job, instance) (tfmemwatch_level{because=\"budget\"}) == 0",
         "5m", "warning",
         "Nothing watches {{ $labels.instance }} any more",
-        "The process answers, and tfmemwatch in it (or in one of its workers) does not look. Its log says why, at the "
-        "logger tfmemwatch.",
+        "The process answers, but tfmemwatch in it (or in one of its workers) no longer looks, or its level is off "
+        "because its hooks took more of the time than TFMEMWATCH_MAX_OVERHEAD allows. The logger tfmemwatch of that "
+        "process says why, and so does tfmemwatch.report() in it.",
     ),
     _alert(
         "TfmemwatchOverBudget",

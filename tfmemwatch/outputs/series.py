@@ -8,10 +8,11 @@ import re
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ..advice import TABLE
 from ..catalog import GAUGES, METRICS, Gauge, Metric
+from ..config import LEVELS
+from ..explain.advice import TABLE
 from ..model import OTHER, UNKNOWN, Finding, Site, Tally
-from ..sample import Sample
+from ..reports import Sample
 
 Labels = Tuple[str, ...]
 OTHER_LABEL = "other"
@@ -303,7 +304,7 @@ READERS: Dict[str, Reader] = {
     "tfmemwatch_model_grown_bytes": lambda self, sample: self._calls(sample, "grown_bytes"),
     "tfmemwatch_model_weight_bytes": lambda self, sample: self._models(sample.models, "weight_bytes"),
     "tfmemwatch_model_variables": lambda self, sample: self._models(sample.models, "variables"),
-    "tfmemwatch_unloaded_variables": lambda self, sample: self._models(sample.remains, "alive"),
+    "tfmemwatch_unloaded_variables": lambda self, sample: self._models(sample.left_of_models, "alive"),
     "tfmemwatch_orphan_functions": lambda self, sample: _one(sample.orphan_functions),
     "tfmemwatch_python_blocks": lambda self, sample: _one(sample.memory.python_blocks),
     "tfmemwatch_findings": Readings._findings,
@@ -313,6 +314,10 @@ READERS: Dict[str, Reader] = {
     "tfmemwatch_suspect_growth_per_hour": lambda self, sample: self._suspects(sample, lambda one: one.rate),
     "tfmemwatch_suspect_bytes": lambda self, sample: self._suspects(sample, lambda one: one.bytes),
     "tfmemwatch_probe_up": lambda self, sample: [((name,), float(up)) for name, up in sorted(sample.probes.items())],
+    "tfmemwatch_level": lambda self, sample: (
+        [((sample.level.because,), float(LEVELS.index(sample.level.name)))] if sample.level else []
+    ),
+    "tfmemwatch_level_since_timestamp_seconds": lambda self, sample: _one(sample.level and sample.level.since),
     "tfmemwatch_own_seconds_total": lambda self, sample: _one(sample.own.seconds),
     "tfmemwatch_own_bytes": lambda self, sample: _one(sample.own.bytes),
     "tfmemwatch_looks_total": lambda self, sample: _one(sample.own.looks),

@@ -12,8 +12,8 @@ import threading
 import time
 from typing import Any, Callable, Dict, NoReturn, Optional, Set, Tuple
 
-from .. import guard
 from ..errors import ConfigError
+from ..safety import descriptors, guard, threads
 
 Page = Callable[[str], Tuple[bytes, str]]  # of the Accept header: the text, and its type
 
@@ -36,10 +36,11 @@ _WAITS = (BlockingIOError, InterruptedError, ssl.SSLWantReadError)
 class _Visitor:
     """One connection, and how far it has come."""
 
-    __slots__ = ("answer", "deadline", "is_greeted", "lingers", "request", "socket")
+    __slots__ = ("answer", "deadline", "is_greeted", "lingers", "request", "socket", "was")
 
     def __init__(self, connection: socket.socket, is_greeted: bool) -> None:
         self.socket = connection
+        self.was = descriptors.what_is(connection.fileno())
         self.is_greeted = is_greeted  # over TLS, when hands have been shaken
         self.request = bytearray()
         self.answer: Optional[memoryview] = None
@@ -58,48 +59,63 @@ class Server:
         self._pages: Dict[str, Tuple[float, bytes, str]] = {}
         self._expected = ("Bearer " + token).encode() if token else b""
         self._tls = _tls(certificate, private_key)
-        self._listener = _listener(address, port)
-        self.port: int = self._listener.getsockname()[1]
-        self._is_local = _is_loopback(self._listener.getsockname()[0])
         self._visitors: Set[_Visitor] = set()
         self._window = (0.0, 0)  # when this second began, and who has come in it
         self._is_listening = False
         self._is_stopping = False
         # Not epoll: its interest is shared with a forked child, and what the one forgets the other loses.
         self._selector = getattr(selectors, "PollSelector", selectors.SelectSelector)()
-        self._bell, self._bell_rope = socket.socketpair()
-        self._thread = threading.Thread(target=self._run, name="tfmemwatch-metrics", daemon=True)
+        self._thread: Optional[threading.Thread] = None
+        self._listener = _listener(address, port)
+        try:
+            self.port: int = self._listener.getsockname()[1]
+            self._is_local = _is_loopback(self._listener.getsockname()[0])
+            self._bell, self._bell_rope = socket.socketpair()
+        except BaseException:
+            self._listener.close()
+            raise
+        self._bell.setblocking(False)
+        self._bell_rope.setblocking(False)
+        self._own = [(one, descriptors.what_is(one.fileno())) for one in (self._listener, self._bell, self._bell_rope)]
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Begin to answer, unless it has been stopped."""
+        if self._is_stopping:
+            return
         self._selector.register(self._bell, _READ)
-        self._thread.start()
+        thread = self._thread = threading.Thread(target=self._run, name="tfmemwatch-metrics", daemon=True)
+        thread.start()
 
     def stop(self) -> None:
         """Stop answering, and give the port back."""
         self._is_stopping = True
-        self._bell_rope.send(b".")
-        if self._thread.is_alive():
-            self._thread.join(timeout=5)
+        with contextlib.suppress(OSError):  # the bell is full, or closed: by whoever daemonizes, or a second stop()
+            if descriptors.what_is(self._bell_rope.fileno()) == self._own[2][1]:
+                self._bell_rope.send(b".")
+        thread = self._thread
+        if thread is not None and thread.is_alive() and thread is not threading.current_thread():
+            thread.join(timeout=5)
         self.abandon()
 
     def abandon(self) -> None:
         """Close all, without a word: also what a forked child does with its copy."""
-        for one in [self._listener, self._bell, self._bell_rope, *(visitor.socket for visitor in self._visitors)]:
-            with contextlib.suppress(OSError):
-                one.close()
+        for one, was in [*self._own, *((visitor.socket, visitor.was) for visitor in list(self._visitors))]:
+            descriptors.close(one, was)
         self._visitors.clear()
         self._selector.close()
 
     # -- the one thread
 
     def _run(self) -> None:
+        thread = self._thread
         while not self._is_stopping:
             try:
                 self._turn()
             except Exception:
                 guard.failed("metrics server")
                 time.sleep(0.1)
+        if thread is not None:
+            threads.about_to_end(thread)
 
     def _turn(self) -> None:
         now = time.monotonic()
@@ -110,6 +126,10 @@ class Server:
         for key, _ in self._selector.select(wait):
             if self._is_stopping:
                 return
+            if not self._is_ours(key):
+                self._is_stopping = True
+                guard.logger.warning("the program has closed the metrics port's descriptors: no metrics are served")
+                return
             if key.fileobj is self._listener:
                 self._welcome()
             elif key.data is not None and key.data in self._visitors:
@@ -117,6 +137,12 @@ class Server:
         now = time.monotonic()
         for visitor in [visitor for visitor in self._visitors if visitor.deadline <= now]:
             self._leave(visitor)
+
+    def _is_ours(self, key: selectors.SelectorKey) -> bool:
+        """Whether a number still means our socket: the program's, which has it now, is none of our business."""
+        if key.data is not None:
+            return key.data not in self._visitors or descriptors.what_is(key.fd) == key.data.was
+        return key.fileobj is self._listener and descriptors.what_is(key.fd) == self._own[0][1]  # nobody rings the bell
 
     def _listen(self, now: float) -> Optional[float]:
         """Listen, unless this second is full; what comes back is for how long it still is."""
@@ -158,7 +184,7 @@ class Server:
         self._visitors.discard(visitor)
         with contextlib.suppress(KeyError, ValueError):
             self._selector.unregister(visitor.socket)
-        visitor.socket.close()
+        descriptors.close(visitor.socket, visitor.was)
 
     def _attend(self, visitor: _Visitor) -> None:
         try:
@@ -218,7 +244,7 @@ class Server:
                 return _message(400)
             headers[name.lower()] = value.strip()
         if self._is_local and not _names_loopback(headers.get("host"), version):
-            return _message(403, "the Host is not this machine's loopback")
+            return _message(403, "the Host header does not name this machine's loopback address")
         if self._expected and not hmac.compare_digest(
             headers.get("authorization", "").encode("latin-1"), self._expected
         ):
@@ -275,7 +301,7 @@ def _names_loopback(host: Optional[str], version: str) -> bool:
 def _tls(certificate: str, private_key: str) -> Optional[ssl.SSLContext]:
     if not certificate:
         if private_key:
-            raise ConfigError("private_key is %r, and there is no certificate; it must be given, too" % private_key)
+            raise ConfigError("private_key is %r, but there is no certificate; both must be given" % private_key)
         return None
 
     def no_password() -> NoReturn:
@@ -297,7 +323,11 @@ def _listener(address: str, port: int) -> socket.socket:
     listener = None
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
-            address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            # As bytes: a text is encoded by a module that who has given up root's rights may not be able to load.
+            address.encode() if address.isascii() else address,
+            port,
+            type=socket.SOCK_STREAM,
+            flags=socket.AI_PASSIVE,
         )[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -308,7 +338,7 @@ def _listener(address: str, port: int) -> socket.socket:
         if listener is not None:
             listener.close()
         raise ConfigError(
-            "port is %d at address %r, and can't be served there: %s; it must be a free port (0 takes any) of an "
+            "port is %d at address %r, which can't be served: %s; it must be a free port (0 takes any) of an "
             "address of this machine" % (port, address, getattr(error, "strerror", None) or error)
         ) from None
     return listener

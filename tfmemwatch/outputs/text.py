@@ -1,56 +1,66 @@
-"""A report that a person wants to read: what was found, made, freed and kept, by line."""
+"""The report as a text: what was found, made, freed and kept, by line."""
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence
 
-from ..account import Account
-from ..balance import Verdict
 from ..catalog import BY_KIND
-from ..forecast import Outlook, limit_of, span_of
-from ..limit import Limit
-from ..memory import Memory
-from ..model import Finding, Key, Site, Tally, bytes_pace_of, count_of, pace_of, since_of, size_of
-from ..sample import Calls, Living, Loaded
-from ..trail import plot
+from ..growth.history import plot
+from ..memory.account import Account
+from ..memory.forecast import limit_of, span_of
+from ..memory.process import Memory
+from ..model import Finding
+from ..reports import Built, Calls, LeftOfModel, LivingModel, Made, OpenSessions, Report, Traced, level_line
+from ..units import bytes_pace_of, count_of, pace_of, since_of, size_of
 
 _MOST_LINES = 8
-_MADE = frozenset(BY_KIND) - {"trace", "retrace", "xla_build", "session_closed", "writer_closed"}  # told elsewhere
+_MOST_BAKED_IN = 12
 
 
-def render(
-    title: str, findings: Sequence[Finding], before: Mapping[Key, Tally], after: Mapping[Key, Tally],
-    memory: Tuple[Optional[Memory], Memory], off: Mapping[str, str], verdict: Optional[Verdict] = None,
-    accounts: Tuple[Optional[Account], Optional[Account]] = (None, None), ahead: Sequence[str] = (),
-    living: Optional[Living] = None,
-) -> str:  # fmt: skip
+def render(report: Report) -> str:
     """The whole report as one text."""
-    lines = ["tfmemwatch · " + title, ""]
-    lines += _findings(findings)
-    lines += _made(before, after)
-    lines += _traces(before, after)
-    lines += _builds(before, after)
-    lines += _living(living) if living is not None else []
-    before_account, account = accounts
-    lines += _memory(*memory) if account is None else _account(before_account, account)
-    if verdict is not None and verdict.word and not findings:
-        lines.append("  → %s: %s" % verdict)
-    lines += ["  " + line for line in ahead]
-    if off:
-        lines += ["", "Not watched here"] + ["  %s: %s" % row for row in sorted(off.items())]
+    lines = ["tfmemwatch · " + report.title, *_level(report), ""]
+    lines += _findings(report.findings, report.level)
+    lines += _made(report.made)
+    lines += _traces(report.traces)
+    lines += _builds(report.builds)
+    lines += _functions(report.functions, report.orphan_functions)
+    lines += _sessions(report.sessions)
+    lines += _calls(report.calls)
+    lines += _models(report.models)
+    lines += _left_of_models(report.left_of_models)
+    if report.account is None:
+        lines += _memory(report.memory_before, report.memory)
+    else:
+        lines += _account(report.account_before, report.account)
+    if report.verdict is not None and report.verdict.word and not report.findings:
+        lines.append("  → %s: %s" % report.verdict)
+    lines += ["  " + line for line in _ahead(report)]
+    if report.off:
+        lines += ["", "Not watched here"] + ["  %s: %s" % row for row in sorted(report.off.items())]
+    if report.baked_in:
+        lines += ["", "Baked into traces", *("  " + str(one) for one in report.baked_in[:_MOST_BAKED_IN])]
     return "\n".join(lines) + "\n"
 
 
-def _findings(findings: Sequence[Finding]) -> List[str]:
+def _level(report: Report) -> List[str]:
+    if report.level_since is None:
+        return []
+    return ["The " + level_line(report.level, report.level_since, report.level_why)]
+
+
+def _findings(findings: Sequence[Finding], level: str) -> List[str]:
+    if not findings and level == "off":
+        return ["Nothing is watched at this level."]
     if not findings:
-        return ["Nothing leaks, as far as was watched."]
+        return ["No leak was found in what was watched."]
     lines = ["%d finding%s" % (len(findings), "" if len(findings) == 1 else "s")]
     for finding in findings:
         lines.append("  %s  %s" % (finding.kind, finding.site.short))
         lines.append("      %s" % finding.cause)
         lines.append("      %s" % _amount(finding))
         if not finding.is_sure:
-            lines.append("      or a %s: it is looked at again" % finding.verdict)
+            lines.append("      may be a %s; tfmemwatch looks again" % finding.verdict)
         if finding.why:
             lines.append("      %s" % finding.why)
             lines += ["        " + example for example in finding.examples]
@@ -74,84 +84,54 @@ def _amount(finding: Finding) -> str:
     return grown + since + kept + held + ("  " + went if went else "")
 
 
-def _made(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
-    rows = []
-    for key, tally in after.items():
-        old = before.get(key)
-        born = tally.born - (old.born if old else 0)
-        died = tally.died - (old.died if old else 0)
-        size = tally.live_bytes - (old.live_bytes if old else 0)
-        if key.kind in _MADE and (born or died):
-            rows.append((born - died, born, died, size, key))
+def _made(rows: Sequence[Made]) -> List[str]:
     if not rows:
-        return ["", "Nothing was made that is counted."]
-    rows.sort(key=lambda row: (-row[0], -row[1]))
+        return ["", "Nothing that is counted was made."]
     shown = rows[: 3 * _MOST_LINES]
-    wide = max(len(row[4].site.short) for row in shown)
+    wide = max(len(row.site.short) for row in shown)
     layout = "%%-32s %%-%ds %%8s %%8s %%8s%%s" % wide
     lines = ["", layout % ("Made, freed and still alive", "line", "made", "freed", "alive", "")]
-    for alive, born, died, size, key in shown:
-        title = "  " + BY_KIND[key.kind].title
-        weight = "  " + size_of(size) if size > 0 else ""
-        lines.append(layout % (title, key.site.short, count_of(born), count_of(died), "%+d" % alive, weight))
-    if len(rows) > 3 * _MOST_LINES:
-        lines.append("  … and %d more lines" % (len(rows) - 3 * _MOST_LINES))
+    for row in shown:
+        title = "  " + BY_KIND[row.kind].title
+        weight = "  " + size_of(row.bytes) if row.bytes > 0 else ""
+        numbers = (count_of(row.made), count_of(row.freed), "%+d" % row.alive)
+        lines.append(layout % (title, row.site.short, *numbers, weight))
+    if len(rows) > len(shown):
+        lines.append("  … and %d more lines" % (len(rows) - len(shown)))
     return lines
 
 
-def _traces(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
-    rows = []
-    for key, tally in after.items():
-        if key.kind not in ("trace", "retrace"):
-            continue
-        old = before.get(key)
-        times = tally.born - (old.born if old else 0)
-        if times:
-            seconds = tally.seconds - (old.seconds if old else 0.0)
-            size = tally.bytes - (old.bytes if old else 0)
-            rows.append((times, key, tally.note, seconds, size))
+def _traces(rows: Sequence[Traced]) -> List[str]:
     if not rows:
         return []
     lines = ["", "Traces"]
-    for times, key, note, seconds, size in sorted(rows, key=lambda row: -row[0])[:_MOST_LINES]:
-        word = "retraced" if key.kind == "retrace" else "traced"
-        lines.append(
-            "  %s %s %s, %.2g s, %s  (%s)" % (key.site.short, word, count_of(times) + "×", seconds, size_of(size), note)
-        )
+    for row in rows[:_MOST_LINES]:
+        word = "retraced" if row.is_retrace else "traced"
+        what = (row.site.short, word, count_of(row.times) + "×", row.seconds, size_of(row.bytes), row.function)
+        lines.append("  %s %s %s, %.2g s, %s  (%s)" % what)
     return lines
 
 
-def _builds(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> List[str]:
-    """What XLA has built, for how many traces: those from this line, else all of the function's name."""
-    rows = []
-    traces: Dict[Tuple[Optional[Site], str], int] = {}
-    for key, tally in after.items():
-        old = before.get(key)
-        times = tally.born - (old.born if old else 0)
-        if key.kind in ("trace", "retrace"):
-            for at in (key.site, None):
-                traces[at, tally.note] = traces.get((at, tally.note), 0) + times
-        elif key.kind == "xla_build" and times:
-            seconds = tally.seconds - (old.seconds if old else 0.0)
-            rows.append((times, key.site, tally.note, seconds, tally.bytes - (old.bytes if old else 0)))
+def _builds(rows: Sequence[Built]) -> List[str]:
+    """What XLA has built, for how many traces."""
     if not rows:
         return []
     lines = ["", "Builds by XLA"]
-    for times, at, name, seconds, size in sorted(rows, reverse=True)[:_MOST_LINES]:
-        made = traces.get((at, name)) or traces.get((None, name), 0)
-        behind = " for %s trace%s" % (count_of(made), "" if made == 1 else "s") if made else ""
-        built = "%s build%s%s" % (count_of(times), "" if times == 1 else "s", behind)
-        lines.append("  %s %s: %s, %.2g s, %s" % (at.short, name, built, seconds, size_of(size)))
+    for row in rows[:_MOST_LINES]:
+        behind = " for %s trace%s" % (count_of(row.traces), "" if row.traces == 1 else "s") if row.traces else ""
+        built = "%s build%s%s" % (count_of(row.builds), "" if row.builds == 1 else "s", behind)
+        lines.append("  %s %s: %s, %.2g s, %s" % (row.site.short, row.function, built, row.seconds, size_of(row.bytes)))
     return lines
 
 
-def future(limit: Optional[Limit], outlook: Optional[Outlook], rise: str = "") -> List[str]:
+def _ahead(report: Report) -> List[str]:
     """How fast memory grows, which limit is nearest, and when one is reached."""
-    lines = [rise] if rise else []
-    if limit is not None:
+    lines = [report.rise] if report.rise else []
+    limit = report.limit
+    if limit is not None and not report.is_of_block:
         lines.append("nearest limit: %s, %s, %s left" % (limit.name, limit_of(limit.bytes), limit_of(limit.left_bytes)))
-    if outlook is not None:
-        lines.append(str(outlook))
+    if report.outlook is not None:
+        lines.append(str(report.outlook))
     return lines
 
 
@@ -159,39 +139,50 @@ def _account(before: Optional[Account], after: Account) -> List[str]:
     return ["", "Memory"] + ["  " + line for line in after.lines(before)]
 
 
-def _living(living: Living) -> List[str]:
-    """Functions in the runtime, open sessions by age, and what the calls of each model leave behind."""
-    lines = []
-    if living.functions:
-        orphans = "; %s of them have lost their owner" % count_of(living.orphans) if living.orphans else ""
-        lines += ["", "%s functions in TensorFlow's runtime%s" % (count_of(living.functions), orphans)]
-    oldest: Dict[Site, List[float]] = {}
-    for site, seconds in living.session_ages:
-        oldest.setdefault(site, []).append(seconds)
-    if oldest:
-        lines += ["", "Sessions open"]
-        for site, ages in sorted(oldest.items(), key=lambda row: -len(row[1]))[:_MOST_LINES]:
-            lines.append("  %s  %d, the oldest for %s" % (site.short, len(ages), span_of(max(ages))))
-    called = sorted((row for row in living.calls if row.calls), key=lambda row: -row.calls)
-    if called:
-        lines += ["", "Model calls                                 calls   left by 1,000 of them"]
-        lines += [_called(row) for row in called[:_MOST_LINES]]
-    if living.models:
-        lines += ["", "Models alive                            variables     weigh   traces   grown by calls"]
-        lines += [_model(row) for row in living.models[:_MOST_LINES]]
-        lines += _and_more(living.models)
-    if living.remains:
-        lines += ["", "Left of models that have gone"]
-        lines += ["  %s  (made at %s)" % (row, row.site.short) for row in living.remains[:_MOST_LINES]]
-        lines += _and_more(living.remains)
+def _functions(functions: Optional[int], orphans: Optional[int]) -> List[str]:
+    if not functions:
+        return []
+    lost = "; %s of them have no owner" % count_of(orphans) if orphans else ""
+    return ["", "%s functions in TensorFlow's runtime%s" % (count_of(functions), lost)]
+
+
+def _sessions(rows: Sequence[OpenSessions]) -> List[str]:
+    if not rows:
+        return []
+    lines = ["", "Sessions open"]
+    for row in rows[:_MOST_LINES]:
+        lines.append("  %s  %d, the oldest open for %s" % (row.site.short, row.open, span_of(row.oldest_seconds)))
     return lines
+
+
+def _calls(rows: Sequence[Calls]) -> List[str]:
+    """What the calls of each model leave behind."""
+    called = sorted((row for row in rows if row.calls), key=lambda row: -row.calls)
+    if not called:
+        return []
+    title = "Model calls                                 calls   left by 1,000 calls"
+    return ["", title, *(_called(row) for row in called[:_MOST_LINES])]
+
+
+def _models(rows: Sequence[LivingModel]) -> List[str]:
+    if not rows:
+        return []
+    title = "Models alive                            variables     weigh   traces   grown by calls"
+    return ["", title, *(_model(row) for row in rows[:_MOST_LINES]), *_and_more(rows)]
+
+
+def _left_of_models(rows: Sequence[LeftOfModel]) -> List[str]:
+    if not rows:
+        return []
+    shown = ["  %s  (made at %s)" % (row, row.site.short) for row in rows[:_MOST_LINES]]
+    return ["", "Left behind by models that are gone", *shown, *_and_more(rows)]
 
 
 def _and_more(rows: Sequence[object]) -> List[str]:
     return ["  … and %d more" % (len(rows) - _MOST_LINES)] if len(rows) > _MOST_LINES else []
 
 
-def _model(row: Loaded) -> str:
+def _model(row: LivingModel) -> str:
     numbers = (count_of(row.variables), size_of(row.weight_bytes), count_of(row.traces), size_of(row.grown_bytes))
     return "  %-38s %8s %9s %8s   %s" % (row.model[:38], *numbers)
 

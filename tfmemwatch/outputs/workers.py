@@ -9,27 +9,29 @@ was alive in a slot without an owner is swept by the others. There are never mor
 from __future__ import annotations
 
 import contextlib
-import glob
-import inspect
+import errno
 import json
+import math
 import os
 import re
-from typing import IO, Any, Dict, Iterable, List, Optional
+import stat
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
-from ..catalog import BY_NAME, METRICS
+from ..catalog import METRICS
 from ..errors import ConfigError
 from .folder import is_writable
 from .series import OTHER_LABEL, Family
-
-try:
-    import fcntl
-except ImportError:  # Windows has neither fork nor such servers
-    fcntl = None  # type: ignore[assignment]
+from .worker_files import COUNTER, Format, checked, read, remove, write_whole
+from .worker_lock import HAS_LOCKS, Lock
 
 _MODES = {"sum": "gauge_livesum", "max": "gauge_livemax", "worker": "gauge_liveall"}
-_COUNTER = "counter"
+
 _MOST_WORKERS = 4096
 _MOST_CARRIED = 4  # times the labels that a metric may have, of what earlier owners of a slot have counted
+
+_LOCK = re.compile(r"tfmemwatch(\d+)\.lock\Z")
+
+_NOT_OURS = (errno.EACCES, errno.EPERM, errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.ENODEV)
 
 
 def folder_of(environ: Any = os.environ) -> str:
@@ -37,92 +39,17 @@ def folder_of(environ: Any = os.environ) -> str:
     return environ.get("PROMETHEUS_MULTIPROC_DIR") or environ.get("prometheus_multiproc_dir") or ""
 
 
-class Lock:
-    """A lock on a file, held until it is given back or its process ends."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._file: Optional[IO[str]] = None
-
-    def take(self) -> bool:
-        """Whether it is ours now; nobody waits."""
-        file = open(self._path, "a")  # noqa: SIM115  # open for as long as the lock is held
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            return False
-        self._file = file
-        return True
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether we still hold it: who empties the folder takes the file away under our hands."""
-        try:
-            return self._file is not None and os.path.samestat(os.fstat(self._file.fileno()), os.stat(self._path))
-        except OSError:
-            return False
-
-    def give_back(self) -> None:
-        """Let the next one have it. In a forked child it stays its parent's."""
-        file, self._file = self._file, None
-        if file is not None:
-            file.close()
-
-
-class _File:
-    """One file of values, in the client's own format: changed in place, made anew only where something has gone."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._values: Dict[str, float] = {}
-        self._stored: Any = None
-
-    def write(self, values: Dict[str, float]) -> None:
-        """Make these the values. Who reads meanwhile sees the old ones or the new, never half a file."""
-        if self._stored is None or not self._values.keys() <= values.keys() or not os.path.exists(self._path):
-            making = self._path + ".new"  # not *.db: nobody reads it yet
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(making)
-            stored = _mmap_dict().MmapedDict(making)
-            self._put(stored, values, {})
-            os.rename(making, self._path)
-            self.close()
-            self._stored = stored
-        else:
-            self._put(self._stored, values, self._values)
-        self._values = dict(values)
-
-    @staticmethod
-    def _put(stored: Any, values: Dict[str, float], before: Dict[str, float]) -> None:
-        has_time = len(inspect.signature(stored.write_value).parameters) > 2
-        for key, value in values.items():
-            if before.get(key) != value:
-                stored.write_value(key, value, 0.0) if has_time else stored.write_value(key, value)
-
-    def close(self) -> None:
-        """Let go of the file; it stays."""
-        stored, self._stored = self._stored, None
-        if stored is not None:
-            stored.close()
-
-    def remove(self) -> None:
-        """Let go of the file, and of what was in it."""
-        self.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(self._path)
-
-
 class Slot:
     """One worker's place among the others."""
 
     def __init__(self, folder: str, most: int) -> None:
-        if fcntl is None:
+        if not HAS_LOCKS:
             raise ConfigError("PROMETHEUS_MULTIPROC_DIR is %r; it must not be set on this system" % folder)
         if not is_writable(folder):
             raise ConfigError("PROMETHEUS_MULTIPROC_DIR is %r; it must be a folder that can be written to" % folder)
         self._folder = folder
         self._most = most
+        self._format = Format()
         self._keys: Dict[Any, str] = {}
         self.forget()
 
@@ -130,104 +57,127 @@ class Slot:
         """In a forked child: the slot is the parent's; take another one with the next write."""
         self.number: Optional[int] = None
         self._lock: Optional[Lock] = None
-        self._files: Dict[str, _File] = {}
+        self._leaving: Optional[Tuple[Lock, Dict[str, str]]] = None
+        self._files: Dict[str, str] = {}  # where they are, by type and mode
         self._carried: Dict[str, float] = {}
         self._counted: Dict[str, float] = {}  # what was written last
 
     def write(self, families: Iterable[Family]) -> None:
         """Make these the values of this worker."""
-        if self._lock is None or not self._lock.is_ours:
+        if self.number is None or self._lock is None or not self._lock.is_ours or not self._is_free(self.number):
             self._take()
         values: Dict[str, Dict[str, float]] = {mode: {} for mode in self._files}
         for metric, samples in families:
-            mode = values[_COUNTER if metric.type == "counter" else _MODES[metric.adds]]
+            mode = values[COUNTER if metric.type == "counter" else _MODES[metric.adds]]
             for labels, value in samples:
                 mode[self._key(metric.name, labels)] = value
-        counts = values[_COUNTER]
+        counts = values[COUNTER]
         gone = {key: n for key, n in self._counted.items() if key not in counts and n != self._carried.get(key)}
         if gone:  # lines that are no longer named: they will begin at zero again
             self._carried = _bounded({**self._carried, **gone}, self._most)
-        values[_COUNTER] = {**self._carried, **{key: n + self._carried.get(key, 0.0) for key, n in counts.items()}}
-        self._counted = values[_COUNTER]
-        for name, file in self._files.items():
-            file.write(values[name])
+        values[COUNTER] = {**self._carried, **{key: n + self._carried.get(key, 0.0) for key, n in counts.items()}}
+        self._counted = values[COUNTER]
+        lock, files = self._lock, self._files
+        for name, path in files.items():
+            write_whole(path, self._format.packed(values[name]))
+        if self._lock is not lock:  # left meanwhile, by another thread
+            _remove_alive(files)
 
     def leave(self) -> None:
-        """What was alive here is no more; what was counted stays counted."""
-        for name, file in self._files.items():
-            file.close() if name == _COUNTER else file.remove()
-        lock = self._lock
-        self.forget()
-        if lock is not None:
+        """What was alive here is no more; what was counted stays counted. Who is interrupted in it does it again."""
+        if self._lock is not None:
+            self._leaving = self._lock, self._files
+            self._lock = None  # a write() that is under way sees it
+        if self._leaving is not None:
+            lock, files = self._leaving
+            if lock.is_ours:
+                _remove_alive(files)
             lock.give_back()
+        self.forget()
 
     def _take(self) -> None:
+        """The first slot that is nobody's, and whose files this user may replace; the one that it had is given up."""
+        self.leave()
         for number in range(_MOST_WORKERS):
-            lock = Lock(_lock_path(self._folder, number))
-            if lock.take():
-                break
+            path = _lock_path(self._folder, number)
+            lock = Lock(path)
+            try:
+                if self._is_free(number) and lock.take():
+                    break
+            except OSError as error:
+                if error.errno not in _NOT_OURS or not os.path.lexists(path):
+                    raise
         else:
             raise OSError("more than %d workers" % _MOST_WORKERS)
         self.number, self._lock = number, lock
-        self._files = {name: _File(_path(self._folder, name, number)) for name in (_COUNTER, *_MODES.values())}
-        self._carried = _carried(_path(self._folder, _COUNTER, number), self._most)
+        self._files = {name: _path(self._folder, name, number) for name in (COUNTER, *_MODES.values())}
+        self._carried = self._counted_before(self._files[COUNTER])
+
+    def _is_free(self, number: int) -> bool:
+        """Whether nothing stands in the place of its files, but files that this user may replace."""
+        folder = os.stat(self._folder)
+        user = os.geteuid()
+        for name in (COUNTER, *_MODES.values()):
+            try:
+                found = os.lstat(_path(self._folder, name, number))
+            except FileNotFoundError:
+                continue
+            if stat.S_ISDIR(found.st_mode):
+                return False
+            if folder.st_mode & stat.S_ISVTX and user not in (0, folder.st_uid, found.st_uid):
+                return False
+        return True
+
+    def _counted_before(self, path: str) -> Dict[str, float]:
+        """What the earlier owners of a slot have counted; it is bounded, since lines of code come and go."""
+        try:
+            rows = {key: value for key, value in self._format.rows(read(path)) if 0.0 <= value < math.inf}
+            for key in rows:
+                checked(key, COUNTER)
+            return _bounded(rows, self._most)
+        except Exception:  # there is none, or what is there is none of ours: it is replaced
+            return {}
 
     def _key(self, name: str, labels: Any) -> str:
         key = self._keys.get((name, labels))
         if key is None:
             if len(self._keys) > 8 * len(METRICS) * self._most:
                 self._keys.clear()
-            key = self._keys[name, labels] = _key(name, labels)
+            key = self._keys[name, labels] = self._format.key(name, labels)
         return key
 
 
 def sweep(folder: str) -> List[int]:
     """Remove what was alive in workers that have ended, however they did; says whose slots those were."""
     ended = []
-    for path in glob.glob(os.path.join(folder, "tfmemwatch*.lock")):
-        found = re.search(r"tfmemwatch(\d+)\.lock$", path)
-        if found is None:
-            continue
-        number = int(found.group(1))
-        files = [_path(folder, mode, number) for mode in _MODES.values()]
-        files = [file for file in files if os.path.exists(file)]
-        lock = Lock(path)
-        if not files or not lock.take():
-            continue
-        try:
-            for file in files:
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(file)
-            ended.append(number)
-        finally:
-            lock.give_back()
-    return ended
+    for name in os.listdir(folder):
+        found = _LOCK.match(name)
+        if found is not None:
+            with contextlib.suppress(OSError):  # another user's, or no file at all: the others are swept none the less
+                if _swept(folder, int(found.group(1))):
+                    ended.append(int(found.group(1)))
+    return sorted(ended)
 
 
-class Together:
-    """A collector of what all workers have written."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def describe(self) -> List[Any]:
-        """Nothing that could clash: it has a registry of its own."""
-        return []
-
-    def collect(self) -> Iterable[Any]:
-        """The workers' metrics, each added up as the catalogue says."""
-        from prometheus_client import multiprocess
-
-        merge: Any = multiprocess.MultiProcessCollector.merge
-        families: Iterable[Any] = merge(glob.glob(os.path.join(self._folder, "*_tfmemwatch*.db")))
-        return families
+def _swept(folder: str, number: int) -> bool:
+    files = [_path(folder, mode, number) for mode in _MODES.values()]
+    files = [file for file in files if os.path.lexists(file)]
+    lock = Lock(_lock_path(folder, number))
+    if not files or not lock.take(create=False):
+        return False
+    try:
+        for file in files:
+            remove(file)
+    finally:
+        lock.give_back()
+    return True
 
 
-def _mmap_dict() -> Any:
-    """The client's own module for such files: what differs between its versions, it knows itself."""
-    from prometheus_client import mmap_dict
-
-    return mmap_dict
+def _remove_alive(files: Dict[str, str]) -> None:
+    for name, path in files.items():
+        if name != COUNTER:
+            with contextlib.suppress(OSError):  # another user's by now: who may, sweeps it
+                os.remove(path)
 
 
 def _lock_path(folder: str, number: int) -> str:
@@ -237,23 +187,6 @@ def _lock_path(folder: str, number: int) -> str:
 def _path(folder: str, mode: str, number: int) -> str:
     """The client reads what the file's name says: type, mode, and what stands for the process in a label `pid`."""
     return os.path.join(folder, "%s_tfmemwatch%d.db" % (mode, number))
-
-
-def _key(name: str, labels: Any) -> str:
-    metric = BY_NAME[name]
-    family = name[: -len("_total")] if metric.type == "counter" else name
-    words = (family, name, list(metric.labels), list(labels), metric.help)
-    mmap_key = _mmap_dict().mmap_key
-    return str(mmap_key(*words[: len(inspect.signature(mmap_key).parameters)]))
-
-
-def _carried(path: str, most: int) -> Dict[str, float]:
-    """What the earlier owners of a slot have counted; it is bounded, since lines of code come and go."""
-    try:
-        rows = _mmap_dict().MmapedDict.read_all_values_from_file(path)
-        return _bounded({row[0]: float(row[1]) for row in rows}, most)
-    except Exception:  # there is none, or its owner has ended in the middle of making it
-        return {}
 
 
 def _bounded(counts: Dict[str, float], most: int) -> Dict[str, float]:

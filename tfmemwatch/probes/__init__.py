@@ -1,23 +1,13 @@
-"""One file for each way in which TensorFlow grows. A probe sees; it decides nothing."""
+"""One file for each way in which TensorFlow grows: a probe sees and counts, and decides nothing.
+
+May import reports, and what is below.
+"""
 
 from __future__ import annotations
 
 from typing import Dict, Tuple, Type
 
-from . import (
-    builds,
-    caches,
-    datasets,
-    gradients,
-    graphs,
-    models,
-    pyfuncs,
-    sessions,
-    tapes,
-    traces,
-    variables,
-    writers,
-)
+from . import builds, caches, datasets, gradients, graphs, models, pyfuncs, sessions, tapes, traces, variables, writers
 from .scene import Probe
 
 PROBES: Tuple[Type[Probe], ...] = (

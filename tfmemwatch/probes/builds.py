@@ -8,13 +8,15 @@ import time
 import weakref
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from .. import arguments, guard, tfapi
-from ..advice import advice
-from ..arguments import Trace
+from ..explain import arguments
+from ..explain.advice import advice
+from ..explain.arguments import Trace
+from ..explain.padding import buckets
+from ..explain.reasons import Reasons, TraceHistory, why
+from ..explain.signatures import Node, Signature
 from ..model import Finding
-from ..reasons import History, Reasons, why
-from ..rewrites import buckets
-from ..signatures import Node, Signature
+from ..safety import guard
+from ..seams import functions, places, tensors
 from .scene import Probe, Scene
 
 _LEAST_BYTES = 20000  # that a call has kept which is taken for a build, where XLA compiles only what it calls
@@ -31,7 +33,7 @@ class _Built(NamedTuple):
     inputs: Tuple[Tuple[str, str], ...]  # name and dtype of each, where they can be told
     is_open: bool  # whether there can be more than one build of it
     shapes: Set[int]  # their hashes
-    history: History
+    history: TraceHistory
     is_around: bool  # XLA compiles not all of it, but functions that it calls
 
 
@@ -50,7 +52,7 @@ class Builds(Probe):
         guard.spent.setdefault("builds", 0.0)
 
     def install(self) -> None:
-        self._plain = tfapi.find("compiled_trace").holder
+        self._plain = places.find("compiled_trace").holder
         self._kind = self._watched(self._plain)
         self.after_method("compiled_trace", self._made)
 
@@ -69,7 +71,7 @@ class Builds(Probe):
 
     def read(self) -> None:
         """Compare the shapes that came since the last look."""
-        self.reasons.settle()
+        self.reasons.compare_waiting()
 
     def explained(self, finding: Finding) -> Finding:
         """Which argument's shape is ever new, and the sizes to which it could be padded."""
@@ -84,12 +86,12 @@ class Builds(Probe):
     def _made(self, concrete: Any) -> None:
         if type(concrete) is not self._plain:
             return
-        is_around = id(tfapi.graph_of_trace(concrete)) in self._around
-        if not is_around and not tfapi.is_compiled_trace(concrete):
+        is_around = id(functions.graph_of_trace(concrete)) in self._around
+        if not is_around and not functions.is_compiled_trace(concrete):
             return
         known, key = self._known, id(concrete)
-        inputs = tfapi.inputs_of_trace(concrete)
-        name = tfapi.name_of_trace(concrete)
+        inputs = functions.inputs_of_trace(concrete)
+        name = functions.name_of_trace(concrete)
         backward = _BACKWARD.match(name)
         if backward is not None:
             name = "the gradient of " + backward.group(1)
@@ -97,15 +99,15 @@ class Builds(Probe):
         built = _Built(
             weakref.ref(concrete, lambda ref: known.pop(key, None)), name, named,
             any(shape is None or None in shape for _, _, shape in inputs), set(),
-            History(tfapi.Traced(name, (), False, ("", 0), (), "")),
-            is_around and not tfapi.is_compiled_trace(concrete),
+            TraceHistory(functions.Traced(name, (), False, ("", 0), (), "")),
+            is_around and not functions.is_compiled_trace(concrete),
         )  # fmt: skip
         known[key] = built
         concrete.__class__ = self._kind
 
     def _traced_into(self, graph: Any) -> None:
         """A function that calls a compiled one has it built for each new shape too."""
-        for one in tfapi.graphs_around(graph):
+        for one in functions.graphs_around(graph):
             self._around[id(one)] = weakref.ref(one, functools.partial(self._forget_graph, id(one)))
 
     def _forget_graph(self, key: int, ref: Any) -> None:
@@ -115,16 +117,16 @@ class Builds(Probe):
 
     def _let_go(self, concrete: Any) -> None:
         """As it was made."""
-        self._known.pop(id(concrete), None)
         if type(concrete).__dict__.get("_call_flat") is not None and type(concrete) is not self._plain:
             concrete.__class__ = self._plain
+        self._known.pop(id(concrete), None)
 
     def _watched(self, plain: Any) -> Any:
         """The class of a trace that is watched. An attribute of the trace itself would be copied along with others."""
         original = plain._call_flat
         known, scene, build, let_go = self._known, self.scene, self._build, self._let_go
-        eagerly, tensor = tfapi.find("executing_eagerly").value, tfapi.find("eager_tensor").value
-        graph, traced_into = tfapi.find("default_graph").value, self._traced_into
+        eagerly, tensor = places.find("executing_eagerly").value, places.find("eager_tensor").value
+        graph, traced_into = places.find("default_graph").value, self._traced_into
 
         def _call_flat(me: Any, *args: Any, **kwargs: Any) -> Any:
             built = key = None
@@ -157,31 +159,32 @@ class Builds(Probe):
         if len(built.shapes) >= _MOST_SHAPES:
             return original(me, *args, **kwargs)
         is_first = not built.shapes
-        built.shapes.add(hash(key))  # another thread with the same shapes waits for this one's
         process = self.scene.process
-        before = process.in_use_bytes()
-        began = time.perf_counter()
         try:
+            built.shapes.add(hash(key))  # another thread with the same shapes waits for this one's
+            before = process.in_use_bytes()
+            began = time.perf_counter()
             result = original(me, *args, **kwargs)
         except BaseException:
             built.shapes.discard(hash(key))  # nothing was kept, and the next call tries again
             raise
-        ended = time.perf_counter()
+        ended, began_own = time.perf_counter(), time.thread_time()
         try:
-            grown = 0 if before is None else max(0, (process.in_use_bytes() or 0) - before)
-            if not built.is_around or grown - tfapi.output_bytes(result) >= _LEAST_BYTES:
+            after = process.in_use_bytes() if before is not None else None
+            grown = 0 if after is None or before is None else max(0, after - before)
+            if not built.is_around or grown - tensors.output_bytes(result) >= _LEAST_BYTES:
                 self._count(built, key, is_first, grown, ended - began)
             if not built.is_open:
                 self._let_go(me)
         except Exception:
             guard.failed("builds")
-        guard.spent["builds"] += time.perf_counter() - ended
+        guard.spent["builds"] += time.thread_time() - began_own
         return result
 
     def _count(self, built: _Built, key: _Shapes, is_first: bool, grown: int, seconds: float) -> None:
         at, stack = self.scene.where("xla_build")
         self.scene.ledger.happened("xla_build", at, 1, grown, seconds, built.name, stack)
-        if built.inputs and self.scene.rank > 1:
+        if built.inputs and self.scene.rank_for("xla_build") > 1:
             asked = _signature(built.inputs, key)
             self.reasons.traced(built.history, at, built.name, Trace(asked, asked), is_first)
 

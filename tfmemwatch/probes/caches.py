@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Set, Tuple
 
-from .. import tfapi
+from ..seams import places
 from .scene import Probe, Scene
 
 _MOST_SEEDS = 20000
@@ -14,16 +14,16 @@ class Caches(Probe):
     """Sees, where they are made, the things whose every new one leaves a kernel or a resource behind."""
 
     name = "caches"
-    watches = "eager random ops with ever new seeds, queues and lookup tables made anew, by line"
+    watches = "new seeds of eager random ops, new queues and new lookup tables, by line"
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._seeds: Set[Tuple[Any, ...]] = set()
 
     def install(self) -> None:
-        self._eagerly = tfapi.find("executing_eagerly").value
+        self._eagerly = places.find("executing_eagerly").value
         for what, note in (("seed", self._seeded), ("queue", self._queue), ("table", self._table)):
-            if tfapi.has(what):
+            if places.has(what):
                 self.after(what, note)
 
     def start_afresh(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import tfapi
+from ..seams import places
 from .scene import Probe
 
 
@@ -12,10 +12,10 @@ class Gradients(Probe):
     """Sees what enters the registry that nothing ever leaves."""
 
     name = "gradients"
-    watches = "entries of custom gradients in the gradient registry, by line"
+    watches = "custom gradients in the gradient registry, by line"
 
     def install(self) -> None:
-        tfapi.find("gradient_registry")
+        places.find("gradient_registry")
         self.after("gradient_register", self._registered)
 
     def _registered(self, result: Any, registry: Any, candidate: Any, name: Any = None) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any, Dict, List, Optional, Tuple
+from functools import partial
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .. import guard, site, tfapi
-from ..ledger import site_of
+from ..ledger import site
+from ..ledger.counts import site_of
 from ..model import UNKNOWN, Site
+from ..safety import guard
+from ..seams import places
 from .scene import Probe, Scene
 
 _LAZILY = ("get_default", "_GetGlobalDefaultGraph")  # make TensorFlow's own graph, when it is first asked for
@@ -20,40 +23,41 @@ _OPERATION_BYTES = 1500  # a small operation with its Python side, as measured
 class _Ran:
     """A graph that a session has run, and how many operations have been looked at."""
 
-    __slots__ = ("added", "imported", "ref", "seen", "version")
+    __slots__ = ("imported", "ref", "seen", "version")
 
-    def __init__(self, graph: Any) -> None:
-        self.ref = weakref.ref(graph)
+    def __init__(self, graph: Any, died: Callable[[Any], Any]) -> None:
+        self.ref = weakref.ref(graph, died)
         self.version = graph.version
         self.seen = len(graph.get_operations())
         self.imported = UNKNOWN  # the line of the last import_graph_def: what it adds knows no line
-        self.added: Dict[Site, List[int]] = {}  # operations and bytes by line; they go when the graph goes
 
 
 class Graphs(Probe):
     """Sees graphs being made; their operations are read when sampling, for the line is kept with each."""
 
     name = "graphs"
-    watches = "live graphs by line; operations added after the first run, and the constants baked in, by line"
+    watches = "live graphs by line; operations and constants added after the first run, by line"
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        self._ran: Dict[int, _Ran] = {}
+        self._ran: Dict[int, _Ran] = {}  # by id; each leaves when its graph dies
+        self._added: Dict[int, Dict[Site, List[int]]] = {}  # operations and bytes by line; they go when the graph goes
         self._ran_ids = scene.runs.seen
         self._looked = self._counted = 0
 
     def install(self) -> None:
-        self._func_graph = tfapi.find("func_graph").value
+        self._func_graph = places.find("func_graph").value
         self.after_method("graph", self._made, always=True)
         self.scene.runs.first = self._first_run
         self.scene.runs.share(self)
-        if tfapi.has("session_callable"):
+        if places.has("session_callable"):
             self.after("session_callable", self._callable, always=True)
-        if tfapi.has("imported_operations"):
+        if places.has("imported_operations"):
             self.after("imported_operations", self._imported)
 
     def start_afresh(self) -> None:
         self._ran.clear()
+        self._added.clear()
         self._ran_ids.clear()
 
     def _made(self, graph: Any) -> None:
@@ -68,12 +72,12 @@ class Graphs(Probe):
 
     def _imported(self, result: Any, graph: Any) -> None:
         ran = self._ran.get(id(graph))
-        if ran is not None and self.scene.rank > 1:
+        if ran is not None and self.scene.rank_for("graph_op") > 1:
             ran.imported = site_of(self.scene.where("imported")[0])
 
     def _first_run(self, graph: Any) -> None:
         try:
-            self._ran[id(graph)] = _Ran(graph)
+            self._ran[id(graph)] = _Ran(graph, partial(self._ran.pop, id(graph)))
             self._ran_ids.add(id(graph))
         except Exception:
             guard.failed("graphs: run")
@@ -85,12 +89,12 @@ class Graphs(Probe):
         if runs > self._counted and self.scene.rank:
             self.scene.ledger.happened("run", UNKNOWN, runs - self._counted)
             self._counted = runs
-        for key, ran in list(self._ran.items()):
+        for ran in list(self._ran.values()):
             graph = ran.ref()
-            if graph is None:
-                self._forget(key)
-            elif graph.version != ran.version:
-                self._added(graph, ran)
+            if graph is not None and graph.version != ran.version:
+                self._look_at(graph, ran)
+        for key in [key for key in list(self._ran_ids) if key not in self._ran]:
+            self._forget(key)
 
     def operations(self) -> int:
         """How many there are in the graphs that sessions have run, as of the last look."""
@@ -99,18 +103,16 @@ class Graphs(Probe):
     def _forget(self, key: int) -> None:
         """A graph has gone; also called when another one has been given its id."""
         self._ran_ids.discard(key)
-        ran = self._ran.pop(key, None)
-        if ran is None:
-            return
-        for at, (times, size) in ran.added.items():
+        self._ran.pop(key, None)
+        for at, (times, size) in self._added.pop(key, {}).items():
             self.scene.ledger.undone("graph_op", at, times, size)
 
-    def _added(self, graph: Any, ran: _Ran) -> None:
+    def _look_at(self, graph: Any, ran: _Ran) -> None:
         ran.version = graph.version
         operations = graph.get_operations()
         new = operations[ran.seen :]
         ran.seen = len(operations)
-        rank = self.scene.rank
+        rank = self.scene.rank_for("graph_op")
         if not new or not rank:
             return
         looked = new if len(new) <= _MOST_LINES else new[:: len(new) // _MOST_LINES + 1]
@@ -121,10 +123,11 @@ class Graphs(Probe):
             found = counts.setdefault(at, [0.0, 0.0])
             found[0] += share
             found[1] += share * _OPERATION_BYTES + _constant_bytes(operation)
+        added = self._added.setdefault(id(graph), {})
         for at, (times, size) in counts.items():
             whole = max(1, round(times))
             self.scene.ledger.happened("graph_op", at, whole, int(size))
-            entry = ran.added.setdefault(at, [0, 0]) if len(ran.added) < _MOST_SITES else [0, 0]
+            entry = added.setdefault(at, [0, 0]) if len(added) < _MOST_SITES else [0, 0]
             entry[0] += whole
             entry[1] += int(size)
 

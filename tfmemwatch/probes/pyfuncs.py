@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import tfapi
+from ..seams import places
 from .scene import Probe
 
 
@@ -15,7 +15,7 @@ class Pyfuncs(Probe):
     watches = "live functions in the py_function registry, by line; eager py_function calls (each a new kernel)"
 
     def install(self) -> None:
-        self._eagerly = tfapi.find("executing_eagerly").value
+        self._eagerly = places.find("executing_eagerly").value
         self.after("pyfunc_insert", self._inserted)
 
     def _inserted(self, result: Any, registry: Any, func: Any) -> None:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import itertools
 import sys
-from time import perf_counter
+from time import thread_time
 from types import CodeType, FrameType
-from typing import Any, Callable, Dict, Hashable, List, Optional, Set, Tuple, Union
+from typing import Any, Callable, Dict, FrozenSet, Hashable, List, Optional, Set, Tuple, Union
 
-from .. import guard, site, tfapi
 from ..config import Config
-from ..ledger import Ledger, Place
-from ..memory import Process
-from ..model import UNKNOWN, Finding, Site
-from ..patch import Make, Patch, undo_all
+from ..ledger import site
+from ..ledger.counts import Ledger, Place
+from ..memory.process import Process
+from ..model import UNKNOWN, Site
+from ..safety import guard
+from ..seams import places
+from ..seams.patch import Make, Patch, undo_all
+from .questions import Questions
 
 _DEFAULTS = Config()
 RANK = {"off": 0, "counts": 1, "sites": 2, "stacks": 3}
 
 
-_LISTS = (list, tuple)
 _KNOWN_IN_A_ROW, _PASSED = 64, 31  # after so many runs that told nothing new, one of 32 is looked at
-TIMED_EACH = 32  # of a hook that is called often: the clock costs as much as the hook
+TIMED_EACH = 128  # of a hook that is called often: the clock of the processor costs as much as the hook
+_TIMED_AT_FIRST = 256  # of a hook that is called seldom
 _getframe = sys._getframe
+_classes, _REWRITTEN, _PROJECT = site.classes, site.REWRITTEN, site.PROJECT
 
 
 class Runs:
@@ -55,31 +59,31 @@ class Runs:
             if turn & self.passed:
                 return original(*args, **kwargs)
             try:
-                began = 0.0 if turn % TIMED_EACH else perf_counter()
+                began = 0.0 if turn % TIMED_EACH else thread_time()
                 fetches: Any = args[1] if len(args) > 1 else kwargs.get("fetches")
                 kind = type(fetches)
                 key: Hashable = id(fetches)
-                if kind in _LISTS:
+                if kind is list or kind is tuple:
                     key = tuple(map(id, fetches))
                 elif kind is str:
                     key = fetches
                 fetched = known.get(id(args[0]))
                 if fetched is None or key not in fetched:
-                    self.heed()
+                    self.look_at_each()
                     self._unknown(args[0], fetches)
                 else:
                     self.known_in_a_row += 1
                     if self.known_in_a_row >= _KNOWN_IN_A_ROW:
                         self.passed = _PASSED
                 if began:
-                    spent["sessions: run"] += TIMED_EACH // (self.passed + 1) * (perf_counter() - began)
+                    spent["sessions: run"] += TIMED_EACH // (self.passed + 1) * (thread_time() - began)
             except Exception:
                 guard.failed("sessions: run")
             return original(*args, **kwargs)
 
         return run
 
-    def heed(self) -> None:
+    def look_at_each(self) -> None:
         """Look at each run again: there is something new."""
         self.known_in_a_row = self.passed = 0
 
@@ -100,10 +104,15 @@ class Scene:
         self.ledger = ledger
         self.process = process
         self.rank = RANK[level]
+        self.kept: FrozenSet[str] = frozenset()  # kinds that keep their lines at rank 1
         self.settings = settings
         self.runs = Runs()
         self._ways: Dict[str, Tuple[int, CodeType]] = {}  # by kind: frames up to the entry, and its code
         self._births: Dict[str, Tuple[int, CodeType]] = {}  # the same, from `born`
+
+    def rank_for(self, kind: str) -> int:
+        """How closely to look at one kind: some keep their lines while the budget has lowered the level."""
+        return 2 if self.rank == 1 and kind in self.kept else self.rank
 
     def where(self, kind: str, makes: bool = False) -> Tuple[Place, Tuple[Site, ...]]:
         """The user's line that called into TensorFlow, as far as the level wants it.
@@ -113,7 +122,9 @@ class Scene:
         """
         rank = self.rank
         if rank < 2:
-            return UNKNOWN, ()
+            rank = self.rank_for(kind)
+            if rank < 2:
+                return UNKNOWN, ()
         way = self._ways.get(kind) if rank == 2 else None
         if way is not None:
             try:
@@ -135,7 +146,7 @@ class Scene:
     ) -> None:  # fmt: skip
         """Count a new thing at the line that made it. The hot one: `where` once more, without its calls."""
         rank = self.rank
-        if rank == 2:
+        if rank == 2 or (rank == 1 and kind in self.kept):
             way = self._births.get(kind)
             if way is not None:
                 try:
@@ -144,10 +155,25 @@ class Scene:
                     below = None
                 if below is not None and below.f_code is way[1]:
                     user = below.f_back
-                    if user is not None and site.is_plain(user.f_code, makes):
-                        self.ledger.born(kind, (user.f_code, user.f_lineno), thing, sizer, note, (), ends)
-                        return
+                    if user is not None:
+                        code = user.f_code
+                        file, function, line = code.co_filename, code.co_name, user.f_lineno
+                        # `site.is_plain`, without its call.
+                        if (
+                            _classes.get(file) == _PROJECT
+                            and file not in _REWRITTEN
+                            and not (makes and function == "__init__")
+                        ):
+                            ledger = self.ledger
+                            account = ledger.accounts.get((kind, True, file, line, function))
+                            if account is not None:
+                                ledger.born_at(account, thing, sizer, ends)
+                            else:
+                                ledger.born(kind, (code, line), thing, sizer, note, (), ends)
+                            return
         if rank:
+            if rank == 1:
+                rank = self.rank_for(kind)
             frame = _getframe(1)  # one's own would hold itself
             if rank == 2:
                 _learn(self._births, kind, frame)
@@ -173,7 +199,7 @@ def _learn(ways: Dict[str, Tuple[int, CodeType]], kind: str, frame: FrameType) -
         ways[kind] = (depth, below.f_code)
 
 
-class Probe:
+class Probe(Questions):
     """Sees one way of growing. `install` patches what it needs, `uninstall` leaves no trace."""
 
     name = ""
@@ -194,7 +220,7 @@ class Probe:
         """Put everything back."""
         undo_all(self.patches)
 
-    def rest(self) -> None:
+    def turned_off(self) -> None:
         """The level is off: count nothing more. `Scene.rank` says so too, to those who ask."""
 
     def start_afresh(self) -> None:
@@ -203,18 +229,10 @@ class Probe:
     def read(self) -> None:
         """Write into the ledger what can only be seen by looking; called for every sample."""
 
-    def news(self) -> List[Finding]:
-        """What this probe has to say by itself, each once."""
-        return []
-
-    def explained(self, finding: Finding) -> Finding:
-        """The finding, with what this probe knows of why it came about."""
-        return finding
-
     def wrap(self, what: str, make: Make) -> None:
-        """Wrap a thing of TensorFlow's by its name in `tfapi.PLACES`."""
-        place = tfapi.find(what)
-        self.patches.append(Patch(place.holder, place.attribute, make))
+        """Wrap a thing of TensorFlow's by its name in `places.PLACES`."""
+        place = places.find(what)
+        Patch(place.holder, place.attribute, make, self.patches)
 
     def after(self, what: str, note: Callable[..., None], always: bool = False) -> None:
         """Call `note(result, *args, **kwargs)` after each call of a thing; it can't hurt the program.
@@ -251,9 +269,9 @@ def quickly(note: Callable[[Any], None], where: str, scene: _Level = _ALWAYS) ->
                     if next(turns) % TIMED_EACH:
                         note(args[0])
                     else:  # here and not in a function, which would be one more frame
-                        began = perf_counter()
+                        began = thread_time()
                         note(args[0])
-                        spent[where] += TIMED_EACH * (perf_counter() - began)
+                        spent[where] += TIMED_EACH * (thread_time() - began)
                 except Exception:
                     guard.failed(where)
             return result
@@ -265,19 +283,23 @@ def quickly(note: Callable[[Any], None], where: str, scene: _Level = _ALWAYS) ->
 
 def noted(note: Callable[..., None], where: str, scene: _Level = _ALWAYS) -> Make:
     """Calls the original outside the guard, and the note on result and arguments inside it."""
-    spent = guard.spent
+    spent, turns = guard.spent, itertools.count(1)
     spent.setdefault(where, 0.0)
 
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         def seam(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
             if patch.is_live and scene.rank:
-                began = perf_counter()
+                turn = next(turns)
+                is_early = turn <= _TIMED_AT_FIRST
+                is_timed = is_early or not turn % TIMED_EACH
+                began = thread_time() if is_timed else 0.0
                 try:
                     note(result, *args, **kwargs)
                 except Exception:
                     guard.failed(where)
-                spent[where] += perf_counter() - began
+                if is_timed:
+                    spent[where] += (1 if is_early else TIMED_EACH) * (thread_time() - began)
             return result
 
         return seam

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import sys
-from time import perf_counter
+from time import thread_time
 from typing import Any, Callable, Dict, Hashable, Optional
 
-from .. import guard
-from ..ledger import Place
-from ..patch import Patch
+from ..ledger.counts import Place
+from ..safety import guard
+from ..seams.patch import Patch
 from .scene import TIMED_EACH, Probe, Scene
 
 _getframe = sys._getframe
@@ -21,7 +21,7 @@ class Sessions(Probe):
     """Sees `BaseSession`, which MonitoredSession and InteractiveSession are made of."""
 
     name = "sessions"
-    watches = "sessions open, closed and collected unclosed, by line; fetch lists that are ever new"
+    watches = "sessions open, closed and collected unclosed, by line; new lists of fetches"
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
@@ -35,13 +35,13 @@ class Sessions(Probe):
 
     def start_afresh(self) -> None:
         self._fetched.clear()
-        self.scene.runs.heed()
+        self.scene.runs.look_at_each()
 
     def _opened(self, session: Any) -> None:
         scene = self.scene
         runs = scene.runs
         runs.fetched[id(session)] = {}
-        runs.known_in_a_row = runs.passed = 0  # heed(), without its call
+        runs.known_in_a_row = runs.passed = 0  # look_at_each(), without its call
         scene.born("session", session, ends=True)
 
     def _close(self, original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
@@ -58,9 +58,9 @@ class Sessions(Probe):
                     elif next(turns) % TIMED_EACH:
                         self._closed(args[0], fetched, _getframe(1).f_code.co_name)
                     else:
-                        began = perf_counter()
+                        began = thread_time()
                         self._closed(args[0], fetched, _getframe(1).f_code.co_name)
-                        spent["sessions: close"] += TIMED_EACH * (perf_counter() - began)
+                        spent["sessions: close"] += TIMED_EACH * (thread_time() - began)
                 except Exception:
                     guard.failed("sessions: close")
             return original(*args, **kwargs)

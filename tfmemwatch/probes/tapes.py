@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 import weakref
-from typing import Any, Container, Dict, List, NamedTuple
+from typing import Any, Collection, Container, Dict, List
 
-from .. import census, source, tfapi
-from ..ledger import Place, site_of
+from ..explain import source
+from ..heap.classes import ids_of
+from ..heap.instances import references_to
+from ..heap.room import heap_size
+from ..ledger.counts import Place, site_of
 from ..model import Site
+from ..seams import places
 from .scene import Probe, Scene
 
 _MOST_KNOWN = 10000
-
-
-class OpenTape(NamedTuple):
-    """A tape that is recording."""
-
-    site: Site
-    seconds: float
 
 
 class _Known:
@@ -34,10 +31,14 @@ class _Known:
 
 
 def from_before(known: Container[int] = ()) -> List[Any]:
-    """The tapes that record, also those that were opened before anyone watched; but for those with these ids."""
-    kind = tfapi.find("tape_push").holder if tfapi.has("tape_push") else None
-    living = census.everything({kind}) if kind is not None else []
-    return [tape for tape in living if id(tape) not in known and tape._recording]
+    """Weak references to the tapes that record, those from before the watch too; but for those with these ids."""
+    kind = places.find("tape_push").holder if places.has("tape_push") else None
+    refs = references_to(ids_of((kind,))) if kind is not None and not heap_size.too_large() else []
+    return [ref for ref in refs if _records(ref(), known)]
+
+
+def _records(tape: Any, known: Container[int]) -> bool:
+    return tape is not None and id(tape) not in known and bool(tape._recording)
 
 
 def lines_from_before(known: Container[int]) -> List[Site]:
@@ -84,14 +85,11 @@ class Tapes(Probe):
         if known is not None:
             known.is_recording = False
 
-    def recording(self) -> List[OpenTape]:
-        """The tapes that are recording now, the oldest first."""
+    def recording(self, seconds: float) -> List[Site]:
         now = time.monotonic()
         entries = [(known.since, known.at) for known in list(self._known.values()) if known.is_recording]
         entries.sort(key=lambda entry: entry[0])
-        return [OpenTape(site_of(at), now - since) for since, at in entries]
+        return [site_of(at) for since, at in entries if now - since >= seconds]
 
-    @property
-    def known(self) -> Container[int]:
-        """The ids of all tapes that it has seen, and that live."""
+    def tapes(self) -> Collection[int]:
         return self._known

@@ -7,30 +7,31 @@ import threading
 import time
 import weakref
 from collections import deque
-from types import CodeType, FrameType
+from functools import partial
 from typing import Any, Callable, Deque, Dict, List, MutableMapping, NamedTuple, Optional, Tuple
 
-from .. import arguments, guard, site, tfapi
-from ..advice import advice
-from ..arguments import Trace
 from ..errors import LeakFound
-from ..frozen import Frozen, Source, State, changed, changed_by_trace, nothing, state_of
-from ..ledger import Place, site_of
+from ..explain import arguments
+from ..explain.advice import advice
+from ..explain.arguments import Trace
+from ..explain.baked_in import BakedIn, Source, State, changed, changed_by_trace, nothing, state_of
+from ..explain.reasons import ReasonCounts, Reasons, TraceHistory, instead, why
+from ..ledger import site
+from ..ledger.counts import Place, site_of
 from ..model import LEAK, UNKNOWN, Finding, Site
-from ..patch import Patch
-from ..reasons import Account, History, Reasons, instead, why
+from ..reports import RetraceCause
+from ..safety import guard
+from ..seams import functions, graphs, keras, places
+from ..seams.patch import Patch
 from .scene import Probe, Scene
+from .trace_callers import Callers
 
-_OWNER, _DATASET = "owner", "dataset"  # what a file of TensorFlow's stands for on the stack of a trace
-_OWNERS = ("polymorphic_function.py", "def_function.py")
 _LIFTED = "initialize_variables"  # what TensorFlow itself traces when a tf.function has made variables
-_ASKS = "_maybe_define_function"  # what looks for a trace that fits, and has one made where there is none
 _LARGE_BYTES = 1 << 20
-_GRAPHS_A_LOOK = 20
+_GRAPHS_A_LOOK, _MOST_GRAPHS = 20, 200
 _MOST_BAKED = 200
 _COMMON = 8  # traces of one function, or first ones at one line, that are looked at in every way
 _MOST_MADE = 1000
-_DATASETS = ("structured_function.py", "dataset_ops.py")
 
 
 class _Begin(NamedTuple):
@@ -43,23 +44,12 @@ class _Begin(NamedTuple):
     name: str
     seconds: float
     resident: Optional[int]  # not malloc's own count: that takes longer the more it has freed
-    history: Optional[History]
+    history: Optional[TraceHistory]
     trace: Optional[Trace]  # what it is for
     state: State  # of what the function reads or writes, before its first trace
     stands_for: int  # traces, where it is one of many whose memory is read
     is_common: bool  # many functions were made at this line already
     is_like_last: bool  # it goes for one that differs as the last one did
-
-
-class _Way(NamedTuple):
-    """How far above the hook, with which code, some frames stood the last time."""
-
-    asking: int
-    asking_code: CodeType
-    owner: int
-    owner_code: CodeType
-    entry: int  # where the user's line entered TensorFlow
-    entry_code: CodeType
 
 
 class _Depth(threading.local):
@@ -75,19 +65,18 @@ class Traces(Probe):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._local = _Depth()
-        self._traces: MutableMapping[Any, History] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
+        self._traces: MutableMapping[Any, TraceHistory] = weakref.WeakKeyDictionary()  # by Function, hashed by identity
         self.reasons = Reasons()
-        self._graphs: Deque[Tuple[Any, str]] = deque(maxlen=200)  # weak references to those to be looked at
-        self._baked: Dict[Site, Frozen] = {}
+        self._graphs: Dict[int, Tuple[Any, str]] = {}  # to be looked at, by id: weak, and each leaves when it dies
+        self._baked: Dict[Site, BakedIn] = {}
         self._exceeding: Deque[_Begin] = deque(maxlen=100)
-        self._roles: Dict[str, str] = {}  # by file, of TensorFlow and of libraries
-        self._way: Optional[_Way] = None
+        self._callers = Callers()
         self._made: Dict[Place, int] = {}  # functions by the line that traced them first
         guard.spent.setdefault("traces", 0.0)
 
     def install(self) -> None:
-        self._detectors = tfapi.find("tracing_detectors").value if tfapi.has("tracing_detectors") else None
-        self._plain_graph = tfapi.find("func_graph").value
+        self._detectors = places.find("tracing_detectors").value if places.has("tracing_detectors") else None
+        self._plain_graph = places.find("func_graph").value
         self.wrap("trace", self._trace)
 
     def start_afresh(self) -> None:
@@ -101,22 +90,22 @@ class Traces(Probe):
 
     def read(self) -> None:
         """Compare the traces that came since the last look."""
-        self.reasons.settle()
-        for _ in range(min(len(self._graphs), _GRAPHS_A_LOOK)):
-            ref, name = self._graphs.popleft()
+        self.reasons.compare_waiting()
+        for key in list(self._graphs)[:_GRAPHS_A_LOOK]:
+            ref, name = self._graphs.pop(key, (nothing, ""))
             graph = ref()
             if graph is not None:
                 self._look_for_constants(graph, name)
 
     def _look_for_constants(self, graph: Any, name: str) -> None:
-        for lines, size in tfapi.constants(graph, _LARGE_BYTES):
+        for lines, size in graphs.constants(graph, _LARGE_BYTES):
             at = site.of_traceback([(line[0], line[1], line[2]) for line in lines])
             if len(self._baked) < _MOST_BAKED:
-                self._baked[at] = Frozen(name, at, "Python data is baked into `%s` as a constant" % name, size)
+                self._baked[at] = BakedIn(name, at, "Python data is baked into `%s` as a constant" % name, size)
 
-    def times(self, model: Any) -> int:
+    def traces_of(self, model: Any) -> int:
         """How often the functions of a model were traced: those that it keeps, and methods of it and of its layers."""
-        kept = {id(one) for one in tfapi.functions_of(model)}
+        kept = {id(one) for one in keras.functions_of(model)}
         owners = {id(model), *map(id, getattr(model, "layers", None) or ())}
         times = 0
         for function, history in list(self._traces.items()):
@@ -125,7 +114,10 @@ class Traces(Probe):
                 times += history.count
         return times
 
-    def frozen(self) -> List[Frozen]:
+    def retrace_causes(self) -> List[RetraceCause]:
+        return [RetraceCause(*row) for row in self.reasons.causes()]
+
+    def baked_in(self) -> List[BakedIn]:
         """Python state that has changed since a trace read it, and large data in traces."""
         found = sorted(self._baked.values(), key=lambda one: -one.bytes)
         for history in list(self._traces.values()):
@@ -151,10 +143,13 @@ class Traces(Probe):
         def trace(*args: Any, **kwargs: Any) -> Any:
             depth = local.depth
             begin = None if depth or not (patch.is_live and scene.rank) else self._begin(args, kwargs)
-            local.depth = depth + 1
             try:
-                graph = original(*args, **kwargs)
-            finally:
+                try:
+                    local.depth = depth + 1
+                    graph = original(*args, **kwargs)
+                finally:
+                    local.depth = depth
+            finally:  # once more: an interrupt may come within the first
                 local.depth = depth
             if begin is not None:
                 complaint = ""
@@ -177,9 +172,9 @@ class Traces(Probe):
                 return None
             if args and args[0] == _LIFTED:
                 return None
-            began = time.perf_counter()
-            user, owner, of_dataset, asking = self._known_way() or self._caller(sys._getframe(1))
-            rank = self.scene.rank
+            began = time.thread_time()
+            user, owner, of_dataset, asking = self._callers.known() or self._callers.walk(sys._getframe(1))
+            rank = self.scene.rank_for("retrace")
             at: Place = UNKNOWN
             if user is not None and rank > 1:
                 code = user.f_code
@@ -203,62 +198,12 @@ class Traces(Probe):
             resident = None if of_dataset or not stands_for else self.scene.process.resident_bytes()
             kind = "dataset_graph" if of_dataset else "function_graph"
             now = time.perf_counter()
-            guard.spent["traces"] += now - began
+            guard.spent["traces"] += time.thread_time() - began
             return _Begin(kind, at, stack, owner, name, now, resident, history, trace, state, stands_for, is_common,
                           is_like_last)  # fmt: skip
         except Exception:
             guard.failed("traces")
             return None
-
-    def _caller(self, frame: Optional[FrameType]) -> Tuple[Optional[FrameType], Any, bool, Optional[FrameType]]:
-        """The user's frame, the tf.function that is traced, whether it is one of a dataset, and what asks for it."""
-        owner, of_dataset, asking = None, False, None
-        owner_frame = below = None
-        library: Any = None
-        asking_at = owner_at = 0
-        classes, roles = site.classes, self._roles
-        left, at = site.DEEPEST, 2  # the hook, seen from `_known_way`
-        while frame is not None and left:
-            code = frame.f_code
-            file = code.co_filename
-            kind = classes.get(file, -1)
-            if kind < 0:
-                kind = site.class_of(file)
-            if kind in site.THEIRS:
-                if asking is not None and owner_frame is not None and below is not None and not of_dataset:
-                    self._way = _Way(asking_at, asking.f_code, owner_at, owner_frame.f_code, at - 1, below.f_code)
-                return frame, owner, of_dataset, asking
-            if kind != site.SKIP and library is None:
-                library = (frame, owner, of_dataset, asking)
-            role = roles.get(file)
-            if role is None:
-                role = roles[file] = _role(file)
-            if role is _OWNER:
-                if owner is None:
-                    owner, owner_frame, owner_at = frame.f_locals.get("self"), frame, at
-            elif role is _DATASET:
-                of_dataset = True
-            if asking is None and code.co_name == _ASKS:
-                asking, asking_at = frame, at
-            below, frame = frame, frame.f_back
-            at += 1
-            left -= 1
-        return library or (None, owner, of_dataset, asking)
-
-    def _known_way(self) -> Optional[Tuple[FrameType, Any, bool, FrameType]]:
-        """The same as `_caller`, where the way is that of the last time: a walk makes an object of each step."""
-        way = self._way
-        if way is None:
-            return None
-        try:
-            entry = sys._getframe(way.entry)
-        except ValueError:  # the stack is not as deep
-            return None
-        asking, owner, user = sys._getframe(way.asking), sys._getframe(way.owner), entry.f_back
-        is_same = entry.f_code is way.entry_code and asking.f_code is way.asking_code and owner.f_code is way.owner_code
-        if not is_same or user is None or not site.is_plain(user.f_code, False):
-            return None
-        return user, owner.f_locals.get("self"), False, asking
 
     def _count_made(self, at: Place) -> None:
         if at is not UNKNOWN:
@@ -267,7 +212,7 @@ class Traces(Probe):
             self._made[at] = self._made.get(at, 0) + 1
 
     def _end(self, begin: _Begin, graph: Any) -> None:
-        ended = time.perf_counter()
+        ended, began = time.perf_counter(), time.thread_time()
         seconds = ended - begin.seconds
         grown = 0
         if begin.resident is not None:
@@ -278,7 +223,7 @@ class Traces(Probe):
             again = history.count
             history.count += 1
             if again == 1:
-                history.function = tfapi.declared(history.function)
+                history.function = functions.declared(history.function)
         firsts = 2 if again == 1 and getattr(begin.owner, "_created_variables", None) else 1  # traced twice at first
         kind = "retrace" if again >= firsts else "trace"
         ledger.happened(kind, begin.place, 1, grown, seconds, begin.name, begin.stack)
@@ -294,16 +239,17 @@ class Traces(Probe):
                     history.state = after = state_of(source)
                     if begin.state != after:
                         history.own = changed_by_trace(function.name, function.line, source, begin.state, after)
-            self._graphs.append((weakref.ref(graph), name))
+            if len(self._graphs) < _MOST_GRAPHS:
+                self._graphs[id(graph)] = (weakref.ref(graph, partial(self._graphs.pop, id(graph))), name)
         if again == 0 and begin.owner is not None:
             ledger.born("function", begin.place, begin.owner, None, begin.name)
         if history is not None and (begin.trace is not None or begin.is_like_last):
             self.reasons.traced(history, begin.place, begin.name, begin.trace, kind == "trace")
-        calls = tfapi.calls_since_trace(self._detectors, begin.owner) if again else 0
+        calls = functions.calls_since_trace(self._detectors, begin.owner) if again else 0
         if calls:
             ledger.happened("call", begin.place, calls)
         ledger.born(begin.kind, begin.place, graph, None, begin.name, begin.stack)
-        guard.spent["traces"] += time.perf_counter() - ended
+        guard.spent["traces"] += time.thread_time() - began
 
     def _over_budget(self, begin: _Begin) -> str:
         """What to raise, where a function has been traced more often than it may be, and that is to be raised."""
@@ -311,7 +257,7 @@ class Traces(Probe):
         if not settings.max_traces or history is None or history.count <= settings.max_traces:
             return ""
         if begin.name in settings.evict or history.function.name in settings.evict:
-            tfapi.evict(begin.owner, settings.max_traces - 1)  # that of now is not among them yet
+            functions.evict(begin.owner, settings.max_traces - 1)  # that of now is not among them yet
             return ""
         if settings.over_budget == "raise":
             return str(self._exceeded(begin))
@@ -337,13 +283,13 @@ class Traces(Probe):
             found.append(self._exceeded(self._exceeding.popleft()))
         return found
 
-    def _history(self, owner: Any) -> Optional[History]:
+    def _history(self, owner: Any) -> Optional[TraceHistory]:
         """What is remembered of the traces that this function has had before."""
         if owner is None:
             return None
         history = self._traces.get(owner)
         if history is None:
-            history = self._traces[owner] = History(tfapi.traced(owner))
+            history = self._traces[owner] = TraceHistory(functions.traced(owner))
         return history
 
 
@@ -357,13 +303,7 @@ def _weighed(before: int) -> int:
     return 8 if (before * 2654435761 >> 7) & 7 == 0 else 0
 
 
-def _role(file: str) -> str:
-    if file.endswith(_OWNERS):
-        return _OWNER
-    return _DATASET if file.endswith(_DATASETS) else ""
-
-
-def _explained(finding: Finding, account: Account) -> Finding:
+def _explained(finding: Finding, account: ReasonCounts) -> Finding:
     text, examples, differs = why(account)
     better = instead(account)
     found = finding._replace(why=text, examples=examples, differs=differs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Set, Tuple
 
-from .. import tfapi
+from ..seams import graphs, places
 from .scene import Probe, Scene
 
 _MOST_NAMES = 20000
@@ -14,7 +14,7 @@ class Variables(Probe):
     """Sees the one constructor that all resource variables go through, in any thread."""
 
     name = "variables"
-    watches = "live variables and their bytes by line; variable names that are ever new (each costs a cached kernel)"
+    watches = "live variables and their bytes, by line; new variable names (each leaves a cached kernel)"
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
@@ -22,12 +22,12 @@ class Variables(Probe):
         self._names_cost = False
 
     def install(self) -> None:
-        self._unread = tfapi.find("unread_variable").value
-        self._eagerly = tfapi.find("executing_eagerly").value
-        self._names_cost = tfapi.op_has_attribute("VarHandleOp", "debug_name")
+        self._unread = places.find("unread_variable").value
+        self._eagerly = places.find("executing_eagerly").value
+        self._names_cost = graphs.op_has_attribute("VarHandleOp", "debug_name")
         for what in _constructors():
             self.after_method(what, self._made)
-        if tfapi.has("ref_variable"):
+        if places.has("ref_variable"):
             self.after_method("ref_variable", self._made_ref)
 
     def start_afresh(self) -> None:
@@ -58,7 +58,7 @@ class Variables(Probe):
 
 def _constructors() -> Tuple[str, ...]:
     """Where variables are made. A deprecated one names its caller in a warning: that must not be us."""
-    if hasattr(tfapi.find("variable").value, "_tf_decorator"):
+    if hasattr(places.find("variable").value, "_tf_decorator"):
         return ("resource_variable", "uninitialized_variable")
     return ("variable",)
 

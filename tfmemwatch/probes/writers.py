@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from .. import tfapi
 from ..errors import Unavailable
-from ..ledger import Place
+from ..ledger.counts import Place
+from ..seams import places
 from .scene import Probe, Scene
 
 _MOST_OPEN = 10000
@@ -26,10 +26,10 @@ class Writers(Probe):
         self._open.clear()
 
     def install(self) -> None:
-        if tfapi.has("event_writer"):
+        if places.has("event_writer"):
             self.after_method("event_writer", self._opened)
             self.after_method("event_writer_close", self._closed, always=True)
-        if tfapi.has("summary_writer"):
+        if places.has("summary_writer"):
             self.after_method("summary_writer", self._opened_resource)
             self.after_method("summary_writer_close", self._closed_resource, always=True)
         if not self.patches:

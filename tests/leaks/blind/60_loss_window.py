@@ -1,0 +1,43 @@
+"""A trainer that keeps the rows' losses of the last 500 batches in a deque.
+INNOCENT the cured twin of 10_loss_history.py: maxlen (bound: 500 steps until full)
+TF1
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+import numpy as np
+import tensorflow as tf
+
+tf.compat.v1.enable_v2_behavior()
+
+
+class Trainer:
+    def __init__(self):
+        self.w = tf.Variable(np.zeros((32, 1), np.float32))
+        self.losses = deque(maxlen=500)
+
+    def batch(self, x, y):
+        with tf.GradientTape() as tape:
+            rows = tf.square(tf.matmul(x, self.w) - y)
+            loss = tf.reduce_mean(rows)
+        self.w.assign_sub(0.01 * tape.gradient(loss, self.w))
+        self.losses.append(rows)
+        return loss
+
+    def mean_of_last(self, n=10):
+        return float(tf.add_n([tf.reduce_mean(r) for r in list(self.losses)[-n:]])) / n
+
+
+def setup():
+    return Trainer()
+
+
+def step(state, i):
+    x = tf.constant(np.random.rand(256, 32).astype(np.float32))
+    state.batch(x, tf.reduce_sum(x, axis=1, keepdims=True))
+    if i % 50 == 49:
+        state.mean_of_last()
+    time.sleep(0.001)  # the rest of the work

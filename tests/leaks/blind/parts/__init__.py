@@ -1,0 +1,1 @@
+"""Second modules of the programs of this folder."""

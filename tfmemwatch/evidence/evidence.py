@@ -1,0 +1,215 @@
+"""All that an inquiry has seen: one plain value, from which the hypotheses conclude.
+
+What costs much to know is a question (`Questions`), asked by a hypothesis that has reason to. A test writes both down.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+
+from ..holders.search import Way
+from ..model import UNKNOWN, Site
+from ..probes.datasets import Remembering
+from .census import Weight
+from .operations import Operation, Rows, growing_output
+
+_PARTS = 14  # of the looks, whose floors tell a jump from a rise that slows down
+_NO_OPERATION = "no TensorFlow operation"
+
+
+class Pace(NamedTuple):
+    """What growth is worth a finding: so many bytes a look, so many in all, and as straight as that."""
+
+    bytes_a_look: float
+    bytes_in_all: float
+    first_half: float  # largest share that the first half may have; by the clock more: looking slows the program down
+
+
+class Reading(NamedTuple):
+    """Memory after a collection, at one of the looks."""
+
+    look: int
+    now: float
+    held: float  # bytes in use; by the clock the least of some looks, of which many meet a call and what it has in hand
+    python_blocks: int = 0
+    tensors: int = 0
+
+
+class Collection(NamedTuple):
+    """A collection that became longer when it was looked for, and how its length went since then."""
+
+    id: int
+    grown: int  # items more than when it was found
+    looks: int  # since then
+    climbs: int  # looks at which it was longer than before
+    goes_on: bool  # it climbed about as often in the later half of the looks as in the earlier one
+    slows_down: bool  # it climbed less often in the later half than chance allows
+
+    @property
+    def always_climbs(self) -> bool:
+        """Whether it has climbed at almost every look."""
+        return self.climbs >= 0.9 * self.looks
+
+    @property
+    def has_slowed_down(self) -> bool:
+        """Whether it fills up, as far as can be seen."""
+        return self.slows_down or not self.goes_on
+
+    @property
+    def rate(self) -> float:
+        """By how many items it grows from look to look."""
+        return self.grown / max(1, self.looks)
+
+
+class Holding(NamedTuple):
+    """A collection as the program knows it: by what name, and which line fills it."""
+
+    path: str
+    line: Site = UNKNOWN  # that fills it
+    is_bounded: bool = False  # it cannot grow for ever
+    may_be_bounded: bool = False  # the program takes something out of it somewhere, or asks how long it is
+    is_cache: bool = False  # of a decorated function
+    is_librarys: bool = False  # a library keeps it inside
+    is_frameworks: bool = False  # TensorFlow or Keras keeps it
+    is_as_long_as_before: bool = False  # as when the inquiry began: what it had then has made room for what it has now
+    way: Optional[Way] = None
+
+    @property
+    def id(self) -> int:
+        """Of the collection; 0 where it is not known."""
+        return self.way.steps[-1] if self.way is not None else 0
+
+
+class Named(NamedTuple):
+    """A thing that is no collection, by the names that lead to it, and the line that renews it, where one is known."""
+
+    path: str
+    line: Optional[Site]
+
+
+def _unknown(*_: Any) -> None:
+    return None
+
+
+def _nothing(*_: Any) -> List[Any]:
+    return []
+
+
+class Questions(NamedTuple):
+    """What costs something to know. By default nothing is known."""
+
+    weight: Callable[[int], Weight] = lambda _: Weight(0.0, 0.0)  # of one more item, by the id of a collection
+    holding: Callable[[int], Optional[Holding]] = _unknown  # by the id of a collection
+    tensors: Callable[[], int] = lambda: 0  # how many eager tensors there are
+    collections_of_newest: Callable[[int], Iterable[Optional[Holding]]] = _nothing  # some of so many tensors, in turn
+    bytes_of_newest: Callable[[int], int] = lambda _: 0  # of so many tensors together
+    chain_of_newest: Callable[[int], Optional[Named]] = _unknown  # the way to one of so many of the newest tensors
+    largest_tensor: Callable[[float], Optional[str]] = _unknown  # the way to the largest, if it has so many bytes
+    grown_value: Callable[[float], Optional[Named]] = _unknown  # an array, a text, that has grown by so many bytes
+    tapes: Callable[[float], List[Site]] = _nothing  # that have recorded for so many seconds
+    summing: Callable[[], Optional[Site]] = _unknown  # the line among the operations' that carries on a total
+    registering_exits: Callable[[], List[Site]] = _nothing  # lines that register what is to be called at exit
+    emptied_caches: Callable[[], Mapping[str, int]] = dict  # empties TensorFlow's caches; bytes that each gave back
+    remembering: Callable[[], List[Remembering]] = _nothing  # datasets that remember elements
+
+
+class Evidence(NamedTuple):
+    """What was seen since an inquiry began."""
+
+    pace: Pace
+    by_clock: bool
+    looks: int
+    first: Reading
+    middle: Reading
+    last: Reading
+    in_use: Tuple[float, ...] = ()  # bytes, at each look
+    operations: Tuple[Operation, ...] = ()  # of the window, the heaviest first
+    first_half: Rows = MappingProxyType({})  # the same rows as they were in the middle of the window
+    window: int = 1  # looks for which operations were watched
+    covered: float = 1.0  # the share of the window in which calls were looked at
+    collections: Tuple[Collection, ...] = ()
+    tensors_at_first: int = 0  # when the inquiry began
+    more_exits: int = 0  # functions to be called at exit, more than when it began
+    emptied_at: int = 0  # the look at which TensorFlow's caches were emptied last
+    working_sets: Mapping[str, int] = MappingProxyType({})  # bytes given back after a quarter of it
+    looked_on: int = 0  # times that the first half was left behind
+    has_an_end: bool = False  # what grows may have one: then nothing is said of what has no name
+    filled_from: Mapping[str, Reading] = MappingProxyType({})  # by hypothesis: since when it fills
+    ask: Questions = Questions()
+
+    @property
+    def span(self) -> int:
+        """The looks over which growth is measured."""
+        return self.looks - self.first.look
+
+    @property
+    def grown(self) -> float:
+        """Bytes in use after a collection: more than at the beginning."""
+        return self.last.held - self.first.held
+
+    @property
+    def grown_in_first_half(self) -> float:
+        """The same of the first half."""
+        return self.middle.held - self.first.held
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the first half has no larger share of the growth than the pace allows."""
+        return self.grown > 0 and self.grown_in_first_half <= self.pace.first_half * self.grown
+
+    def is_material(self, grown: float, times: float = 1.0) -> bool:
+        """Whether so many bytes are worth a finding."""
+        pace = self.pace
+        return grown >= times * pace.bytes_a_look * self.span and grown >= times * pace.bytes_in_all
+
+    @property
+    def is_much(self) -> bool:
+        """What cannot be told from noise by counting must be more than noise."""
+        return self.is_material(self.grown, 4)
+
+    def bytes_of(self, one: Collection) -> float:
+        """About how much more a collection holds than when it was found."""
+        return one.grown * self.ask.weight(one.id).bytes
+
+    @property
+    def floor_rises(self) -> bool:
+        """Whether the least that was in use has grown too.
+
+        By the clock one reads in the middle of calls as well; and what is filled and emptied in turn may stand a little
+        higher at each of three readings, wherever it is then.
+        """
+        in_use = self.in_use[self.first.look :]
+        part = max(1, len(in_use) // (4 if self.by_clock else 2))
+        return min(in_use[-part:]) - self.first.held >= (0.4 if self.by_clock else 0.3) * self.grown
+
+    @property
+    def has_jumped(self) -> bool:
+        """Whether it is straight without the one part of the first half that rose most, and its like in the second."""
+        in_use = self.in_use[self.first.look :]
+        size = max(1, len(in_use) // _PARTS)
+        floors = [min(in_use[at : at + size]) for at in range(0, len(in_use), size)]
+        rises = [after - before for before, after in zip(floors, floors[1:])]
+        middle = len(rises) // 2
+        first, second = (sum(part) - max(part, default=0.0) for part in (rises[:middle], rises[-middle:]))
+        return second > 0 and first <= self.pace.first_half * (first + second)
+
+    def growing_result(self, share: float) -> Optional[Operation]:
+        """An operation whose result has grown by this share of what is kept, or more."""
+        for row in self.operations:
+            larger = growing_output(row, self.first_half.get(row.key)) * self.span / self.window
+            if share * self.grown <= larger:
+                return row
+        return None
+
+    @property
+    def heaviest(self) -> Tuple[Site, str]:
+        """The operation whose calls left most in use, and its line; none where that is little."""
+        share = 0.2 * self.grown * self.window / max(1, self.span)
+        top = self.operations[0] if self.operations else None
+        if top is None or top.kept_bytes / self.covered <= max(0.0, share):
+            return NOTHING_HEAVY
+        return (top.site, top.name)
+
+
+NOTHING_HEAVY = (UNKNOWN, _NO_OPERATION)

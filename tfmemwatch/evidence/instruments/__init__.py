@@ -1,0 +1,1 @@
+"""Instruments: each reads one thing while an inquiry lasts, says what it costs, and decides nothing."""

@@ -1,0 +1,121 @@
+"""The questions of the hypotheses, answered by the instruments; each answer is kept for one round."""
+
+from __future__ import annotations
+
+from typing import Dict, Iterator, List, Optional, Tuple
+
+from ..explain import source
+from ..holders.bounds import collection_on, may_be_bounded, unbounded
+from ..holders.filling_line import line_for, line_of_names, line_on
+from ..holders.names import holder_at
+from ..holders.search import CALLERS_SECONDS, SECONDS, Way, way_to
+from ..holders.words import told
+from ..ledger.site import is_framework, is_users
+from ..model import UNKNOWN, Site
+from .evidence import Holding, Named, Questions
+from .instruments.growing_collections import GrowingCollections
+from .instruments.operations_window import OperationsWindow
+from .instruments.tensors import Tensors
+from .instruments.values import LargeValues
+from .operations import Operation
+
+_SOME = 4  # of the newest tensors: about so many are looked for
+
+
+class Asked:
+    """What was asked in one round, and the answers."""
+
+    def __init__(
+        self, rows: Tuple[Operation, ...], operations: OperationsWindow, collections: GrowingCollections,
+        tensors: Tensors, values: LargeValues, by_clock: bool,
+    ) -> None:  # fmt: skip
+        self._rows = rows
+        self._operations = operations
+        self._collections = collections
+        self._tensors = tensors
+        self._values = values
+        self._seconds = SECONDS if by_clock else CALLERS_SECONDS
+        self._holdings: Dict[int, Optional[Holding]] = {}
+        self._number: Optional[int] = None
+        self._newest: Dict[int, List[int]] = {}
+        self._around: List[Optional[Holding]] = []
+
+    def questions(self) -> Questions:
+        """Those that are answered here; the others are the watch's."""
+        return Questions(
+            weight=self._collections.weight, holding=self._holding, tensors=self._number_of_tensors,
+            collections_of_newest=self._collections_of_newest, bytes_of_newest=self._bytes_of_newest,
+            chain_of_newest=self._chain_of_newest,
+            largest_tensor=self._largest_tensor, grown_value=self._grown_value, summing=self._summing,
+            registering_exits=lambda: source.using("atexit", source.project_files()),
+        )  # fmt: skip
+
+    def _near(self) -> List[Site]:
+        """Lines that were seen to run operations."""
+        rows = self._rows or (self._operations.read() if self._operations.is_open else [])
+        return [row.site for row in rows]
+
+    def _summing(self) -> Optional[Site]:
+        return source.summed_up(row.site for row in self._rows)
+
+    def _holding(self, collection: int) -> Optional[Holding]:
+        if collection not in self._holdings:
+            way = self._collections.way(collection)
+            self._holdings[collection] = None if way is None else self._holding_at(way)
+        return self._holdings[collection]
+
+    def _holding_at(self, way: Way, with_bound: bool = True) -> Optional[Holding]:
+        """The collection at the end of a way, and the line that fills it if nothing is known to bound it."""
+        named = holder_at(way)
+        if named is None:
+            return None
+        holder = unbounded(named)
+        if holder is None:
+            return Holding(named.path, is_bounded=True, way=way)
+        line = line_for(holder, self._near()) or UNKNOWN
+        is_librarys = holder.is_within or not is_users(holder.module, True)
+        may_be = with_bound and not (line == UNKNOWN and is_librarys) and may_be_bounded(holder, line)
+        return Holding(
+            holder.path, line, False, may_be, holder.line is not None, is_librarys, is_framework(holder.module),
+            self._collections.is_as_long_as_before(way), way,
+        )  # fmt: skip
+
+    def _number_of_tensors(self) -> int:
+        if self._number is None:
+            self._number = self._tensors.look()
+        return self._number
+
+    def _newest_tensors(self, more: int) -> List[int]:
+        if more not in self._newest:
+            self._newest[more] = self._tensors.newest(more)
+        return self._newest[more]
+
+    def _collections_of_newest(self, more: int) -> Iterator[Optional[Holding]]:
+        """The collections around some of those that came last; each is looked for when it is asked for."""
+        some = self._newest_tensors(more)[:: max(1, more // _SOME)]
+        for index, tensor in enumerate(some):
+            if index >= len(self._around):
+                way = self._way_to([tensor])
+                collection = collection_on(way) if way is not None else None
+                found = self._holding_at(collection, with_bound=False) if collection is not None else None
+                self._around.append(found)
+            yield self._around[index]
+
+    def _chain_of_newest(self, more: int) -> Optional[Named]:
+        way = self._way_to(self._newest_tensors(more))
+        path = told(way) if way is not None else ""
+        return Named(path, line_on(path, self._near()))
+
+    def _largest_tensor(self, least: float) -> Optional[str]:
+        way = self._way_to(self._tensors.largest(least))
+        return None if way is None else told(way)
+
+    def _grown_value(self, least: float) -> Optional[Named]:
+        value = self._values.look(least)
+        return None if value is None else Named(value.path, line_of_names([value.name], self._near()))
+
+    def _bytes_of_newest(self, more: int) -> int:
+        return self._tensors.bytes_of(self._newest_tensors(more))
+
+    def _way_to(self, things: List[int]) -> Optional[Way]:
+        return way_to(things, self._seconds)

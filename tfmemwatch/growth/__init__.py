@@ -1,0 +1,4 @@
+"""Values in, a verdict out: series, history, growth per call, and what became of memory.
+
+May import errors, model and units.
+"""

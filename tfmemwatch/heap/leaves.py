@@ -1,0 +1,48 @@
+"""Where a search ends: classes whose things hold nothing that one would look for, or everything."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+import weakref
+from itertools import chain
+from types import BuiltinFunctionType, CodeType, GetSetDescriptorType, MappingProxyType
+from typing import Any, Callable, List
+
+from ..ledger.site import FRAMEWORKS
+from .classes import Ids, classes_in, ids_of, with_children
+from .shapes import base_of
+
+_FRESH_SECONDS = 20.0  # for which classes are taken as they were
+PLAIN = (
+    int, float, complex, bool, str, bytes, bytearray, type(None), type(NotImplemented), type(...), range, slice,
+    BuiltinFunctionType, CodeType, type(sys.implementation), MappingProxyType, GetSetDescriptorType,
+)  # fmt: skip
+
+
+def leaves() -> Ids:
+    """Classes whose things hold nothing that one would look for, or everything: classes, weak references, ours."""
+    own = classes_in(name for name in list(sys.modules) if name.split(".")[0] == "tfmemwatch")
+    return ids_of(chain(PLAIN, with_children((type, weakref.ReferenceType)), own))
+
+
+def framework_leaves() -> Ids:
+    """Those, and the classes of frameworks: a search that does not enter their objects comes further elsewhere."""
+    return leaves() | _of_frameworks(int(time.monotonic() / _FRESH_SECONDS))
+
+
+@functools.lru_cache(maxsize=1)
+def _of_frameworks(now: int) -> Ids:
+    names = [name for name in list(sys.modules) if name.split(".")[0] in FRAMEWORKS]
+    return ids_of(kind for kind in classes_in(names) if base_of(kind) is object)
+
+
+def know_classes() -> None:
+    """Find out what a search must know of the classes that there are."""
+    framework_leaves()
+
+
+def ids_of_modules(names: Callable[[Any], Any]) -> List[int]:
+    """The ids of all modules and of their dicts."""
+    return [one for module in list(sys.modules.values()) for one in (id(module), id(names(module)))]

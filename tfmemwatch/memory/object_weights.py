@@ -1,0 +1,195 @@
+"""What the living objects weigh, by owner: arrays, tensors, variables, constants, large objects. Only on request."""
+
+from __future__ import annotations
+
+import collections
+import gc
+import operator
+import sys
+import time
+from abc import ABCMeta
+from array import array
+from itertools import chain, compress, islice
+from types import CodeType
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+
+from ..heap.classes import ids_of, with_children
+from ..heap.frames import running
+from ..heap.instances import references_to
+from ..heap.one_call import OneCall, everything_in, of_types
+from ..heap.room import heap_size
+from ..seams import graphs
+from ..seams.places import find, has
+from ..seams.tensors import tensor_memory
+from ..seams.variables import owns_memory
+
+SMALL_BYTES = 512  # up to which an object of Python lives in its own arenas; what is larger comes from malloc
+_LEAST_SHARED_BYTES = 4096  # tensors from which on it is asked whether an array or another tensor has the same memory
+_MOST_OBJECTS = 800000  # with more, one part would take longer than a person may be kept waiting for
+_MOST_SECONDS = 0.5  # for the constants of graphs
+_MOST_TENSORS = 200000
+
+
+class ObjectWeights(NamedTuple):
+    """Bytes that malloc gave to things one can name."""
+
+    python_bytes: int = 0  # objects of Python too large for its arenas: long lists, dicts, strings, code
+    arrays_bytes: int = 0  # NumPy
+    tensors_bytes: int = 0  # eager tensors, not those inside a running graph
+    variables_bytes: int = 0
+    constants_bytes: int = 0  # in graphs and functions
+    arrays: int = 0
+    tensors: int = 0
+    variables: int = 0
+    off: str = ""  # why nothing was weighed
+
+    @property
+    def bytes(self) -> int:
+        """All of them."""
+        return self.python_bytes + self.arrays_bytes + self.tensors_bytes + self.variables_bytes + self.constants_bytes
+
+
+def read() -> ObjectWeights:
+    """Weigh everything: some tenths of a second with 300,000 objects, in parts between which other threads run."""
+    off = heap_size.too_large(_MOST_OBJECTS, asked=True)
+    if off:
+        return ObjectWeights(off=off)
+    array_kind = getattr(sys.modules.get("numpy"), "ndarray", None)
+    weighing = _Weighing(array_kind)
+    weighing.read_variables()
+    first = 0
+    while weighing.read_part(first, first + _PART) and first <= 2 * _MOST_OBJECTS:
+        first += _PART
+    arrays = {thing: size for thing, size in weighing.arrays.items() if thing not in weighing.large}
+    tensors, tensors_bytes = _tensors(weighing.addresses)
+    variables, variables_bytes = _variables()
+    return ObjectWeights(
+        sum(weighing.large.values()), sum(arrays.values()), tensors_bytes, variables_bytes, _constants(), len(arrays),
+        tensors, variables,
+    )  # fmt: skip
+
+
+_PART = 15000  # things that are asked in one call
+_MOST_LEVELS = 3  # of tuples in tuples
+_TABLES = ids_of((
+    list, dict, set, frozenset, type, ABCMeta,
+    collections.deque, collections.OrderedDict, collections.defaultdict,
+))  # fmt: skip
+_TEXTS = ids_of((bytes, bytearray, str, CodeType))
+_HOLDERS = ids_of((tuple, dict))
+
+
+class _Weighing:
+    """The bytes of Python's large objects and of arrays, by id.
+
+    The collector knows neither texts nor arrays, so they are looked for in what it knows, and in tuples and dicts in
+    there.
+    """
+
+    def __init__(self, array_kind: Any) -> None:
+        self.large: Dict[int, int] = {}
+        self.arrays: Dict[int, int] = {}
+        self.addresses: Set[int] = set()  # of the data of larger arrays
+        self._array_kind = array_kind
+        self._array_kinds = ids_of(with_children((array_kind,)) if array_kind is not None else ())
+
+    def read_variables(self) -> None:
+        """What the local variables of running functions hold."""
+        variables = [dict(one.variables) for one in running()]
+        call = OneCall()
+        self._read(call, call.box(variables), variables)
+
+    def read_part(self, first: int, last: int) -> bool:
+        """Some of all things that the collector knows; whether there were any."""
+        call = OneCall()
+        part = call.box(islice(everything_in(call)(), first, last))
+        number = call.numbers(map(len, (part,)))
+        self._read(call, part, ())
+        return number[0] > 0
+
+    def _read(self, call: OneCall, part: List[Any], passing: Iterable[Dict[str, Any]]) -> None:
+        below = call.box()
+        level = part
+        for _ in range(_MOST_LEVELS):
+            parts = call.box(chain.from_iterable(map(gc.get_referents, level)))
+            kinds = _TEXTS | _HOLDERS | self._array_kinds
+            found = call.box(of_types(parts.__iter__, kinds))
+            call.do(map(below.extend, (found,)))
+            call.do(map(list.clear, (parts,)))
+            holders = call.box(of_types(found.__iter__, _HOLDERS))
+            level = call.box(compress(holders, map(operator.not_, map(gc.is_tracked, holders))))
+        tables = of_types(part.__iter__, _TABLES)
+        named = chain(tables, of_types(below.__iter__, _TEXTS), of_types(below.__iter__, _HOLDERS))
+        known = call.box(named)
+        large = call.box(compress(known, map(SMALL_BYTES.__lt__, map(sys.getsizeof, known))))
+        ids, sizes = call.numbers(map(id, large)), call.numbers(map(sys.getsizeof, large))
+        arrays = call.box(of_types(below.__iter__, self._array_kinds))
+        ids_of_arrays, sizes_of_arrays, addresses = call.numbers(map(id, arrays)), array("Q"), array("Q")
+        if self._array_kind is not None:  # its own way of telling them: what is derived from it may have another
+            kind = self._array_kind
+            sizes_of_arrays = call.numbers(map(kind.__sizeof__, arrays))
+            shared = compress(arrays, map(_LEAST_SHARED_BYTES.__le__, map(kind.nbytes.__get__, arrays)))
+            places = map(operator.itemgetter("data"), map(kind.__array_interface__.__get__, shared))
+            addresses = call.numbers(map(operator.itemgetter(0), places))
+        call.do(map(dict.clear, passing))
+        call.run()
+        self.large.update(zip(ids, sizes))
+        self.arrays.update(zip(ids_of_arrays, sizes_of_arrays))
+        self.addresses.update(addresses)
+
+
+def _tensors(known: Set[int]) -> Tuple[int, int]:
+    """How many eager tensors hold memory of the host, and how much that no other of them, and no array, shares."""
+    if not has("eager_tensor"):
+        return 0, 0
+    number = total = 0
+    for ref in references_to(ids_of((find("eager_tensor").value,)), _MOST_TENSORS):
+        size, address = _memory(ref())
+        number += 1
+        if address is None or address not in known:
+            total += size
+        if address is not None:
+            known.add(address)
+    return number, total
+
+
+def _memory(tensor: Any) -> Tuple[int, Optional[int]]:
+    return (0, None) if tensor is None else tensor_memory(tensor, _LEAST_SHARED_BYTES)
+
+
+def _variables() -> Tuple[int, int]:
+    """Eager variables; those of a graph have memory in a session, and are counted where one is open."""
+    if not has("variable"):
+        return 0, 0
+    number = total = 0
+    for ref in references_to(ids_of(with_children((find("variable").holder,)))):
+        size = _bytes_of_variable(ref())
+        number += size is not None
+        total += size or 0
+    return number, total
+
+
+def _bytes_of_variable(variable: Any) -> Optional[int]:
+    if variable is None or not owns_memory(variable):
+        return None
+    return int(variable.shape.num_elements() or 0) * int(variable.dtype.size)
+
+
+def _constants() -> int:
+    """The constants in all graphs alive, as far as half a second goes."""
+    if not (has("graph") and has("func_graph")):
+        return 0
+    ends = time.monotonic() + _MOST_SECONDS
+    total = 0
+    for ref in references_to(ids_of((find("graph").holder, find("func_graph").value))):
+        total += _constants_in(ref())
+        if time.monotonic() > ends:
+            break
+    return total
+
+
+def _constants_in(graph: Any) -> int:
+    try:
+        return sum(graphs.constant_bytes(one) for one in graph.get_operations() if one.type == "Const")
+    except Exception:
+        return 0  # it has gone, or TensorFlow has dismantled it, or is about to

@@ -1,0 +1,206 @@
+"""What one can ask of a watch: what leaks, what there is, whose bytes these are. Each answer is a plain value."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..explain.baked_in import BakedIn
+from ..growth.memory_verdict import Verdict
+from ..heap.classes import ids_of
+from ..heap.instances import references_to
+from ..heap.room import heap_size
+from ..memory import account, object_weights, remedy
+from ..memory.account import Account
+from ..memory.process import Memory
+from ..model import Finding, Key, Tally
+from ..probes import PROBES
+from ..reports import Calls, Moment, OwnCost, Report, RetraceCause, Sample
+from ..safety import guard
+from ..seams import places, runtime
+from . import rows
+from .explaining import Explanations
+from .snapshot import Snapshot, clock
+from .state import State
+
+
+class Counted(NamedTuple):
+    """One end of a report: what was counted and held then."""
+
+    tallies: Mapping[Key, Tally]
+    memory: Memory
+    account: Optional[Account] = None
+
+
+class Seen(NamedTuple):
+    """What looking has come to, for the whole process or for a block."""
+
+    findings: Tuple[Finding, ...]
+    verdict: Verdict
+    moments: Tuple[Moment, ...]
+
+
+class Answers:
+    """Puts together what the parts of a watch know."""
+
+    def __init__(self, state: State, explanations: Explanations, seen: Callable[[], Seen]) -> None:
+        self._state = state
+        self._explanations = explanations
+        self._seen = seen  # in the whole process
+
+    # -- reports
+
+    def findings(self) -> List[Finding]:
+        """What leaks now."""
+        return self._explanations.with_outlook(list(self._seen().findings))
+
+    def snapshot(self, owners: bool = False) -> Snapshot:
+        """Everything at this moment; with whose bytes these are, if that is asked for."""
+        self.look_at_models(asked=True)
+        now = Counted(self._state.read(), self._state.process.read())
+        if owners:
+            now = now._replace(account=self.account())
+        seen = self._seen()._replace(findings=tuple(self.findings()))
+        return self._built("as of %s" % clock(time.time()), None, now, seen)
+
+    def report(self) -> Report:
+        """Everything at this moment, with whose bytes these are and what is baked into traces."""
+        return dataclasses.replace(self.snapshot(owners=True), baked_in=tuple(self.baked_in()))
+
+    def of_block(self, title: str, before: Counted, after: Counted, seen: Seen) -> Report:
+        """What has happened since the block began."""
+        self.look_at_models(asked=True)
+        return self._built(title, before, after, seen)
+
+    def _built(self, title: str, before: Optional[Counted], after: Counted, seen: Seen) -> Snapshot:
+        """The one place where a report is made."""
+        state = self._state
+        then = before.tallies if before is not None else {}
+        functions, orphans = self.functions()
+        level = state.level.now
+        return Snapshot(
+            title=title, seconds=time.time(), findings=seen.findings, verdict=seen.verdict, history=seen.moments,
+            memory=after.memory, memory_before=before.memory if before is not None else None,
+            account=after.account, account_before=before.account if before is not None else None,
+            made=rows.made(then, after.tallies), traces=rows.traced(then, after.tallies),
+            builds=rows.built(then, after.tallies), retrace_causes=tuple(self.retrace_causes()),
+            functions=functions, orphan_functions=orphans,
+            sessions=rows.open_sessions(state.ledger.ages("session")), calls=tuple(self.calls()),
+            models=tuple(state.models.alive), left_of_models=tuple(state.models.left),
+            limits=tuple(state.ahead.limits), outlook=self._explanations.outlook(), rise=self._explanations.rise(),
+            off=dict(state.probes.off), level=level.name, level_since=level.since, level_why=level.why,
+            own=self._own_cost(), versions=_versions(), is_of_block=before is not None, tallies=after.tallies,
+        )  # fmt: skip
+
+    def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
+        """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
+        state = self._state
+        if not state.probes.reading.take(state.probes.read, wait_seconds):
+            return None
+        up = {probe.name for probe in state.probes.up}
+        return Sample(
+            tallies=state.ledger.read(), memory=state.process.read(),
+            findings=tuple(one for one in self.findings() if one.is_sure),
+            session_ages=state.ledger.ages("session"), calls=self.calls(), causes=self.retrace_causes(),
+            probes={kind.name: kind.name in up for kind in PROBES}, versions=runtime.versions(),
+            own=self._own_cost(), gauges=self._gauges(), registered_functions=runtime.registered_functions(),
+            operations=state.probes.operations(), models=state.models.alive, left_of_models=state.models.left,
+            level=state.level.now,
+        )  # fmt: skip
+
+    def _own_cost(self) -> OwnCost:
+        state, ledger = self._state, self._state.ledger
+        looked_at = state.looked_at or None
+        return OwnCost(
+            state.own_seconds, ledger.own_bytes, state.looks, looked_at, ledger.folded, dict(guard.failures)
+        )  # fmt: skip
+
+    # -- of the program
+
+    def look_at_models(self, asked: bool = False) -> Sequence[Any]:
+        """What models have, and what is left of those that have gone; what comes back is new."""
+        try:
+            return self._state.models.look(asked)
+        except Exception:
+            guard.failed("living models")
+            return ()
+
+    def retrace_causes(self) -> List[RetraceCause]:
+        """Why functions were traced again, counted."""
+        return self._state.probes.ask(lambda probe: probe.retrace_causes())
+
+    def calls(self) -> List[Calls]:
+        """How each living model has been called."""
+        return self._state.probes.ask(lambda probe: probe.calls())
+
+    def baked_in(self) -> List[BakedIn]:
+        """What traces hold on to: Python state that has changed since, and large data baked in as constants."""
+        try:
+            return self._state.probes.ask(lambda probe: probe.baked_in())
+        except Exception:
+            guard.failed("baked in")
+            return []
+
+    def functions(self) -> Tuple[Optional[int], Optional[int]]:
+        """How many are in TensorFlow's runtime, and how many of them have lost their owner; looks through the heap."""
+        names = runtime.function_names()
+        if names is None:
+            return None, None
+        if not places.has("registered_function") or heap_size.too_large():
+            return len(names), None
+        refs = references_to(ids_of((places.find("registered_function").value,)))
+        owned = {runtime.registered_name(owner) for owner in (ref() for ref in refs) if owner is not None}
+        return len(names), len(set(names).difference(owned))
+
+    # -- of memory
+
+    def account(self) -> Account:
+        """Whose bytes these are; dear: some tenths of a second."""
+        return account.take(self._state.process, object_weights.read, runtime.device_memory)
+
+    def light_account(self, tallies: Mapping[Key, Tally], asked: bool = False) -> Account:
+        """Whose bytes these are as far as it can be read at once; what is counted is in `tallies`."""
+        variables_bytes = sum(tally.live_bytes for key, tally in tallies.items() if key.kind == "variable")
+        return account.light(self._state.process, variables_bytes, asked)
+
+    def gauges(self) -> Dict[str, Dict[str, float]]:
+        """The readings of `catalog.GAUGES`, by the value of their label; what can't be read now is left out."""
+        now = self.light_account(self._state.ledger.read())
+        limits = self._state.ahead.limits
+        outlook = self._explanations.outlook()
+        return {
+            "tfmemwatch_resident_bytes": {"": float(now.resident_bytes)},
+            "tfmemwatch_memory_bytes": {name: float(size) for name, size in now.parts.items()},
+            "tfmemwatch_limit_bytes": {limit.label: float(limit.bytes) for limit in reversed(limits)},
+            "tfmemwatch_limit_left_bytes": {limit.label: float(limit.left_bytes) for limit in reversed(limits)},
+            "tfmemwatch_limit_seconds": {} if outlook is None else {outlook.label: outlook.seconds},
+            "tfmemwatch_device_bytes": {name: float(size) for name, size in runtime.device_memory().items()},
+        }
+
+    def _gauges(self) -> Dict[str, Dict[str, float]]:
+        try:
+            return self.gauges()
+        except Exception:
+            guard.failed("gauges")
+            return {}
+
+    # -- to other processes, at the control socket
+
+    def to_others(self) -> Dict[str, Callable[[Dict[str, Any]], str]]:
+        """What they may ask, by name."""
+        return {
+            "remedies": self._remedies,
+            "owners": lambda question: str(self.account()),
+            "report": lambda question: str(self.report()),
+        }
+
+    def _remedies(self, question: Dict[str, Any]) -> str:
+        names = tuple(str(name) for name in question.get("names", ()))
+        return str(remedy.trial(names, question.get("function"), self._state.process))
+
+
+def _versions() -> Dict[str, str]:
+    own = getattr(sys.modules.get("tfmemwatch"), "__version__", "")  # importing it would import what stands above
+    return dict(runtime.versions(), tfmemwatch=own, python="%d.%d.%d" % sys.version_info[:3])

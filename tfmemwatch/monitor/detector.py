@@ -1,0 +1,254 @@
+"""The leak detector: looks at counts and memory again and again, by the clock or by the steps of a block."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from typing import List, Mapping, Optional
+
+from ..evidence.background import Background
+from ..evidence.call_growth import CallGrowth
+from ..evidence.evidence import Pace
+from ..evidence.hypotheses import WITHOUT_INQUIRY
+from ..evidence.inquiry import Inquiry
+from ..evidence.keeper import KeepingCollection
+from ..evidence.sources import Sources
+from ..growth.memory_verdict import MemoryVerdict, Verdict
+from ..growth.rules import Rule
+from ..heap import collector
+from ..heap.instances import ids_alive
+from ..heap.room import heap_size
+from ..judge.judge import Draft, Judge
+from ..judge.open_findings import OpenFindings
+from ..memory.process import Memory
+from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Tally
+from ..seams import places
+from .garbage import ByteDoubts, GarbageDoubts
+from .kept_lines import KeptLines
+from .readings import Readings
+
+_REFRESH = 16  # looks after which the numbers of open findings are brought up to date
+_HELD_BY = {"graph_op": "graph", "fetch": "session", "pyfunc_token": "graph"}  # whose end takes these away
+_KEPT = ("function_library", "tape")  # kinds whose culprit is the collection that keeps, not the line that makes
+
+
+class Detector:
+    """One way of looking: the judge of counts, the evidence, and which findings are open."""
+
+    def __init__(self, readings: Readings, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
+        self._readings = readings
+        self._per = per
+        self._judge = Judge(rule, per, unit)
+        self._inquiry = Inquiry(_sources(readings), pace, per, unit)
+        self._keeping: Optional[KeepingCollection] = None
+        self._calls = CallGrowth(readings.operations, _tensor_class)
+        self._calls_since = 0  # looks, when the calls of a model began to leak
+        self._samples_per_day = None if per == "step" else int(24 * unit)
+        self._memory_verdict = MemoryVerdict(self._samples_per_day)
+        self._modules = 0
+        self._is_stand_in: Optional[bool] = None  # whether resident memory stands in for what is in use
+        self._open = OpenFindings()
+        self._doubts, self._byte_doubts = GarbageDoubts(), ByteDoubts()
+        self._full_at_recount = collector.full_collections()
+        self._lines = KeptLines(readings.level, self._judge, self._open)
+        self._taking_evidence = nullcontext if per == "step" else readings.taking_evidence  # steps have asked for it
+        self._looks = 0
+        self._recounts_at, self._recounts_after = 0, 8
+
+    @property
+    def findings(self) -> List[Finding]:
+        """What leaks now."""
+        return self._open.findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """What became of memory while it was looked at."""
+        filling = self._inquiry.filling
+        return Verdict("filling", filling) if filling else self._memory_verdict.verdict
+
+    def count_from(self, tallies: Mapping[Key, Tally]) -> None:
+        """What is there already is where growth is counted from."""
+        self._judge.look(tallies, 0)
+
+    def look(self, now: float) -> List[Finding]:
+        """Take one look; what comes back is to be told."""
+        self._looks += 1
+        self._lines.look()
+        news = self._look_at_all(now)
+        if self._keeping is not None and not self._keeping.is_done:
+            with self._taking_evidence():
+                self._keeping.look()
+            news = news or self._keeping.is_done
+        if news or self._looks % _REFRESH == 0:
+            return self.sum_up()
+        return []
+
+    def sum_up(self, ending: bool = False) -> List[Finding]:
+        """Bring the findings up to date; at the end nothing waits for more evidence."""
+        return self._open.update(self._found(ending))
+
+    def stop(self) -> None:
+        """Let go of everything that was under way."""
+        self._inquiry.stop()
+        self._calls.stop()
+
+    # -- one look
+
+    def _look_at_all(self, now: float) -> bool:
+        """Counts, then memory; True where there is something to tell."""
+        tallies = self._readings.counts()
+        news = self._judge.look(tallies, now)
+        news = self._confirm_counts(tallies) or news
+        return (self._look_at_memory(now) or news) if self._readings.config.evidence else news
+
+    def _look_at_memory(self, now: float) -> bool:
+        memory, inquiry = self._readings.memory(), self._inquiry
+        self._begin_anew_if_starting(memory)
+        news = False
+        if not inquiry.is_open:  # what it holds while it looks would be taken for the program's
+            news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
+            news = self._confirm_bytes(memory) or news
+        can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
+        unexplained = not self._judge.anything_rises() and self._readings.may_take_evidence()
+        with self._taking_evidence():
+            news = inquiry.look(memory, unexplained and can_afford, now, self._readings.memory) or news
+        if not self._is_asked:  # a loop's steps are judged by themselves
+            news = self._look_at_calls(unexplained) or news
+        if inquiry.is_kept_back and can_afford and self._looks >= self._recounts_at:
+            with self._taking_evidence():
+                self._recount(now)
+        return news
+
+    def _begin_anew_if_starting(self, memory: Memory) -> None:
+        """A program that imports much is still starting; and what was read otherwise before can't be compared."""
+        if len(sys.modules) - self._modules >= STILL_STARTING:
+            self._memory_verdict = MemoryVerdict(self._samples_per_day)
+        self._modules = len(sys.modules)
+        if self._is_stand_in != (memory.in_use_bytes is None):
+            self._is_stand_in = memory.in_use_bytes is None
+            self._memory_verdict = MemoryVerdict(self._samples_per_day)
+            self._inquiry.stop()
+
+    def _look_at_calls(self, unexplained: bool) -> bool:
+        """What calls of models leave, while nothing else explains what grows."""
+        has_name = self._inquiry.finding is not None or bool(self._inquiry.filling)
+        nothing_else = unexplained and not has_name and not self._readings.has_caches()
+        news = self._calls.look(self._readings.calls(), nothing_else)
+        if not self._calls.leaking:
+            self._calls_since = self._looks
+        return news
+
+    # -- what may be garbage
+
+    @property
+    def _is_asked(self) -> bool:
+        """Whether somebody waits for this look: who marks steps has asked for it, and for its collections."""
+        return self._per == "step"
+
+    def _confirm_counts(self, tallies: Mapping[Key, Tally]) -> bool:
+        """Whether what is suspected is a leak, or garbage that waits for the collector."""
+        readings, judge = self._readings, self._judge
+        suspects = judge.suspects()
+        if not suspects:
+            self._doubts.clear()
+            return False
+        if not readings.config.collect:
+            judge.confirm(tallies)
+        elif collector.collect(self._is_asked):
+            judge.confirm(readings.counts())
+        else:
+            self._doubts.forget_all_but({track.key for track in suspects})
+            kept = [track.key for track in suspects if not self._doubts.is_doubted(track.key, tallies, self._living)]
+            judge.confirm(tallies, kept)
+            return bool(kept)
+        return True
+
+    def _living(self, key: Key) -> List[int]:
+        """The ids of some of the things that an account counts, which live."""
+        ledger, by = self._readings.ledger, _HELD_BY.get(key.kind)
+        if by is not None:
+            return ids_alive([ref for _, ref in ledger.references(by, 4)])
+        return ids_alive(ledger.references_at((key.kind,), key.site))
+
+    def _confirm_bytes(self, memory: Memory) -> bool:
+        """The same for memory in use."""
+        if not self._memory_verdict.wants_collection:
+            self._byte_doubts.clear()
+            return False
+        if self._readings.config.collect:
+            if collector.collect(self._is_asked):
+                memory = self._readings.memory()
+            elif self._byte_doubts.is_doubted():
+                return False
+        self._memory_verdict.confirm(memory.held_bytes)
+        return True
+
+    def _recount(self, now: float) -> None:
+        """Counts that rise with memory are no explanation if a collection brings them down again, and it not."""
+        readings = self._readings
+        self._recounts_after *= 2
+        self._recounts_at = self._looks + self._recounts_after
+        full = collector.full_collections()
+        if readings.config.collect and readings.may_take_evidence():
+            if not collector.collect(self._is_asked) and full == self._full_at_recount:
+                return
+            self._full_at_recount = full
+            self._judge.take_after_collection(readings.counts())
+            if not self._judge.anything_rises():
+                self._inquiry.begin(now, readings.memory)
+
+    # -- what is found
+
+    def _found(self, ending: bool) -> List[Draft]:
+        """What the counts say; where they are silent, what the evidence says."""
+        drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
+        if not drafts and self._inquiry.finding is not None:
+            drafts = [Draft(self._inquiry.finding)]
+        if not drafts:
+            drafts = self._found_without_inquiry()
+        drafts = [self._at_what_keeps(draft) for draft in drafts if ending or not self._waits(draft)]
+        explained = self._readings.explained
+        return [draft._replace(finding=explained(draft.finding)._replace(more=self._more(draft))) for draft in drafts]
+
+    def _found_without_inquiry(self) -> List[Draft]:
+        background = Background(
+            per=self._per, calls=tuple(self._calls.leaking), looks_of_calls=self._looks - self._calls_since,
+            slow_rise=self._memory_verdict.leaking, heaviest=self._inquiry.heaviest,
+            is_filling=bool(self._inquiry.filling), kept_by_allocator=self._memory_verdict.fragmented,
+        )  # fmt: skip
+        found = filter(None, (hypothesis.ask(background) for hypothesis in WITHOUT_INQUIRY))
+        return [Draft(finding) for finding in next(found, [])]
+
+    def _more(self, draft: Draft) -> str:
+        """What would tell more, and what of the evidence was left out."""
+        parts = [self._readings.would_tell_more()]
+        if any(track.key in self._doubts.untested for track in draft.tracks):
+            parts.append("no full garbage collection has run since the growth began: some of this may be garbage")
+        if not draft.tracks and draft.finding.site == UNKNOWN:
+            parts.append(heap_size.too_large())
+        return "; ".join(filter(None, parts))
+
+    def _waits(self, draft: Draft) -> bool:
+        """Whether it is still to be found out what keeps these things."""
+        if draft.finding.kind not in _KEPT or not self._readings.config.evidence:
+            return False
+        if self._keeping is None:
+            self._keeping = KeepingCollection()
+        return not self._keeping.is_done
+
+    def _at_what_keeps(self, draft: Draft) -> Draft:
+        keeping = self._keeping
+        if keeping is None or keeping.site is None or draft.finding.kind not in _KEPT:
+            return draft
+        return draft._replace(finding=draft.finding._replace(site=keeping.site, holder=keeping.holder))
+
+
+def _sources(readings: Readings) -> Sources:
+    """What an inquiry reads."""
+    empty = readings.empty_caches if readings.config.evidence == "active" else None
+    return Sources(readings.operations, readings.tapes, readings.remembering, _tensor_class, empty)
+
+
+def _tensor_class() -> Optional[type]:
+    """The class of eager tensors, where there is one."""
+    return places.find("eager_tensor").value if places.has("eager_tensor") else None
