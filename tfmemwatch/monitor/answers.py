@@ -188,6 +188,7 @@ class Answers:
         outlook = self._explanations.outlook()
         return {
             "tfmemwatch_resident_bytes": {"": float(now.resident_bytes)},
+            "tfmemwatch_proportional_bytes": {"": float(self._state.shared_pages.own_part(now.resident_bytes))},
             "tfmemwatch_memory_bytes": {name: float(size) for name, size in now.parts.items()},
             "tfmemwatch_limit_bytes": {limit.label: float(limit.bytes) for limit in reversed(limits)},
             "tfmemwatch_limit_left_bytes": {limit.label: float(limit.left_bytes) for limit in reversed(limits)},

@@ -11,6 +11,7 @@ from ...ledger import site
 from ...model import Site
 from ...probes.scene import Scene
 from ...safety import guard
+from ...safety.tracebacks import without_us
 from ...seams import functions, places, tensors
 from ...seams.patch import Make, Patch, undo_all
 from ..operations import Operation
@@ -147,7 +148,11 @@ class OperationsWindow:
                 if not left:
                     self._exhausted()
                 before, stands_for = self._weigh(left) if left < self._next else (None, 0)
-                result = original(*args, **kwargs)
+                try:
+                    result = original(*args, **kwargs)
+                except BaseException as error:
+                    without_us(error)
+                    raise
                 try:
                     output = tensors.output_bytes(result)
                     after = in_use() if before is not None else None
