@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..catalog import METRICS, Metric
 from .rules import to_limit, yaml_of
@@ -112,7 +112,7 @@ WATCH: Sequence[Panel] = (
 )  # fmt: skip
 
 
-def dashboard() -> str:
+def dashboard(indent: Optional[int] = 2) -> str:
     """The dashboard, as JSON to import or provision."""
     panels: List[Dict[str, Any]] = []
     top = 0
@@ -127,7 +127,7 @@ def dashboard() -> str:
         rest: List[Dict[str, Any]] = []
         top = _place(rest, title, row, where, top, _count(panels))
         panels.append({**rest[0], "collapsed": True, "panels": rest[1:]})  # asks nothing until it is opened
-    return json.dumps(_board(panels), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_board(panels), indent=indent, ensure_ascii=False) + "\n"
 
 
 def _count(panels: Sequence[Mapping[str, Any]]) -> int:
@@ -140,7 +140,7 @@ def config_map(metadata: Mapping[str, Any]) -> str:
     head = {"name": "tfmemwatch-dashboard", **metadata}
     head["labels"] = {"grafana_dashboard": "1", **head.get("labels", {})}
     return "# Made by `tfmemwatch dashboard --kubernetes`.\n" + yaml_of({
-        "apiVersion": "v1", "kind": "ConfigMap", "metadata": head, "data": {"tfmemwatch.json": dashboard()},
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": head, "data": {"tfmemwatch.json": dashboard(indent=None)},
     })  # fmt: skip
 
 
