@@ -1,4 +1,4 @@
-"""Writes what the catalogue says into the README and the dashboard of the examples: after a row is added to it.
+"""Writes what the catalogue says into the documentation and the dashboard of the examples: after a row is added to it.
 
 make tables
 """
@@ -13,7 +13,8 @@ DASHBOARD = TREE / "examples" / "serving" / "grafana" / "tfmemwatch.json"
 def with_table(text, table):
     """The text, with this table in the place of the one that has the same head."""
     before, head, rest = text.partition(table.split("\n")[0] + "\n")
-    return before + table + rest[rest.index("\n\n") :] if head else text
+    _, gap, after = rest.partition("\n\n")
+    return before + table + (gap + after or "\n") if head else text
 
 
 def main():
@@ -21,11 +22,11 @@ def main():
     from tfmemwatch import catalog
     from tfmemwatch.outputs import dashboard
 
-    readme = TREE / "README.md"
-    text = readme.read_text(encoding="utf-8")
+    page = TREE / "docs" / "pages" / "metrics.md"
+    text = page.read_text(encoding="utf-8")
     for table in (catalog.table(), catalog.metrics_table()):
         text = with_table(text, table)
-    readme.write_text(text, encoding="utf-8")
+    page.write_text(text, encoding="utf-8")
     DASHBOARD.write_text(dashboard.dashboard(), encoding="utf-8")
 
 

@@ -309,9 +309,9 @@ def test_alerts_keep_the_labels_that_a_platform_needs(tmp_path, labels, keep, le
 
 def test_every_alert_has_its_page_in_the_runbook():
     """Under the address that the alert gives."""
-    page = (TREE / "docs" / "alerts.md").read_text(encoding="utf-8")
+    page = (TREE / "docs" / "pages" / "alerts.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (\w+)$", page, re.M) == [alert["alert"] for alert in ALERTS]
-    assert runbook_of("TfmemwatchDown").endswith("docs/alerts.md#tfmemwatchdown")
+    assert runbook_of("TfmemwatchDown").endswith("docs/pages/alerts.md#tfmemwatchdown")
     assert runbook_of("A", "https://wiki/runbooks") == "https://wiki/runbooks/A"
 
 

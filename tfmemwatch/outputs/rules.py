@@ -13,7 +13,9 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple, Union
 from ..errors import ConfigError
 
 KEPT = ("namespace", "pod")  # where there are none, these say nothing
-RUNBOOK = "https://github.com/tfmemwatch/tfmemwatch/blob/main/docs/alerts.md#"  # behind it the alert's name, small
+RUNBOOK = (
+    "https://github.com/tfmemwatch/tfmemwatch/blob/main/docs/pages/alerts.md#"  # behind it the alert's name, small
+)
 _TARGET = ("job", "instance")
 _TO_LIMIT = "instance:tfmemwatch_limit_seconds:min"
 _RESIDENT = "instance:tfmemwatch_resident_bytes:sum"
