@@ -7,7 +7,8 @@ import math
 import pytest
 
 import tfmemwatch
-from tfmemwatch.growth.history import plot
+from tfmemwatch.explain.excerpts import Excerpt
+from tfmemwatch.growth.history import History, Timeline, plot
 from tfmemwatch.growth.memory_verdict import Verdict
 from tfmemwatch.memory.account import Account
 from tfmemwatch.memory.forecast import Outlook
@@ -29,6 +30,7 @@ from tfmemwatch.reports import (
     OpenSessions,
     OwnCost,
     Report,
+    Program,
     RetraceCause,
     Traced,
 )
@@ -63,6 +65,8 @@ FULL = Report(
     limits=(Limit("container limit", 4 << 30, 1 << 30, True),),
     outlook=Outlook("container limit", 4 << 30, 60.0, 30.0, math.inf, 1e6, "container"),
     rise="the process has grown by 0.8 MB an hour", history=(Moment(0.0, 1, None, {"variable": 3}),),
+    sources=(Excerpt("/project/train.py", 41, 40, ("def train_step(x):", "    return x")),),
+    program=Program(7, "here", "train.py", 1.0),
     off={"writers": "no summary writers"}, level="counts",
     level_since=1.0, level_why="its hooks took 1.4 % of the time and may take 1 %",
     own=OwnCost(0.1, 100, 7, 1.0, 0, {"traces": 1}),
@@ -77,7 +81,10 @@ def test_a_report_is_plain_json():
     assert told["findings"][0]["site"] == {"file": "/project/train.py", "line": 41, "function": "train_step"}
     assert told["findings"][0]["stack"][1]["line"] == 7
     assert [row["error_bytes"] for row in told["calls"]] == [None, 0.5]
-    assert told["history"] == [{"at": 0.0, "resident_bytes": 1, "in_use_bytes": None, "alive": {"variable": 3}}]
+    assert told["history"] == [
+        {"at": 0.0, "resident_bytes": 1, "in_use_bytes": None, "alive": {"variable": 3}, "kept_bytes": None,
+         "python_blocks": 0, "variables_bytes": 0}
+    ]  # fmt: skip
 
 
 def test_every_field_of_a_report_is_in_its_json():
@@ -86,7 +93,8 @@ def test_every_field_of_a_report_is_in_its_json():
     assert set(FULL.as_dict()) == names | {"schema"}
     assert SCHEMA == 1 and names == set(
         "title seconds findings memory memory_before account account_before verdict made traces builds retrace_causes "
-        "baked_in functions orphan_functions sessions calls models left_of_models limits outlook rise history off "
+        "baked_in functions orphan_functions sessions calls models left_of_models limits outlook rise history history_in "
+        "sources program off "
         "level level_since level_why own versions is_of_block".split()
     )
 
@@ -159,7 +167,7 @@ def test_two_snapshots_make_a_report_of_what_lies_between():
 
 def test_history_is_read_only_where_it_is_kept():
     """A few moments of any length of time: what is not kept costs no reading."""
-    moments, read = Moments(), []
+    moments, read = Moments(History()), []
 
     def tallies():
         read.append(1)
@@ -169,7 +177,7 @@ def test_history_is_read_only_where_it_is_kept():
         moments.look(look, lambda: MEMORY, tallies)
     kept = moments.kept
     assert len(kept) <= 32 and len(read) < 300
-    assert kept[0] == Moment(0, 412000000, 300000000, {"variable": 1})
+    assert kept[0] == Moment(0, 412000000, 300000000, {"variable": 1}, 12000000, 1200000)
     assert plot([moment.alive["variable"] for moment in kept])
 
 

@@ -205,6 +205,10 @@ class Ledger:
         self._lock.take(self._publish)
         return dict(self._readings)
 
+    def latest(self) -> Dict[Key, Tally]:
+        """Every account as it stood when it was read last."""
+        return dict(self._readings)
+
     @property
     def folded(self) -> int:
         """Events counted under OTHER since their table was full."""

@@ -199,7 +199,7 @@ class Watch:
         state.looks += 1
         self._look_ahead()
         found = self._detector.look(now)
-        state.moments.look(state.looked_at - state.began, self.process.read, self.ledger.read)
+        state.moments.look(state.looked_at - state.began, self.process.read, self.ledger.latest)
         expected = self.expectations.look()
         return [*found, *expected.gone, *expected.late, *self.explanations.news()]
 
