@@ -10,6 +10,7 @@ import tfmemwatch
 from tfmemwatch.explain.excerpts import Excerpt
 from tfmemwatch.growth.history import History, Timeline, plot
 from tfmemwatch.growth.memory_verdict import Verdict
+from tfmemwatch.headline import Headline, Known, Looked, headline
 from tfmemwatch.memory.account import Account
 from tfmemwatch.memory.forecast import Outlook
 from tfmemwatch.memory.limits import Limit
@@ -24,6 +25,7 @@ from tfmemwatch.reports import (
     Built,
     Calls,
     LeftOfModel,
+    LevelNow,
     LivingModel,
     Made,
     Moment,
@@ -54,7 +56,8 @@ FINDING = Finding(
     stack=(LOOP, MAIN), trail=(1.0, 2.0, 3.0),
 )  # fmt: skip
 FULL = Report(
-    title="as of 14:02:11", seconds=1.0, findings=(FINDING,), memory=MEMORY, memory_before=MEMORY,
+    title="as of 14:02:11", seconds=1.0, findings=(FINDING,), memory=MEMORY,
+    headline=Headline("LEAK", "LEAK at train.py:41 train_step()", "why"), memory_before=MEMORY,
     account=account(412000000), account_before=account(400000000), verdict=Verdict("leak", "it rises"),
     made=(Made("variable", MAIN, 12, 2, 8000),), traces=(Traced("train_step", LOOP, True, 56, 12.3, 41000000),),
     builds=(Built("train_step", LOOP, 3, 1, 2.0, 1000),),
@@ -92,10 +95,9 @@ def test_every_field_of_a_report_is_in_its_json():
     names = {field.name for field in dataclasses.fields(Report)}
     assert set(FULL.as_dict()) == names | {"schema"}
     assert SCHEMA == 1 and names == set(
-        "title seconds findings memory memory_before account account_before verdict made traces builds retrace_causes "
-        "baked_in functions orphan_functions sessions calls models left_of_models limits outlook rise history history_in "
-        "sources program off "
-        "level level_since level_why own versions is_of_block".split()
+        "title seconds findings memory headline memory_before account account_before verdict made traces builds "
+        "retrace_causes baked_in functions orphan_functions sessions calls models left_of_models limits outlook rise "
+        "history history_in sources program off level level_since level_why own versions is_of_block".split()
     )
 
 
@@ -123,8 +125,11 @@ def test_the_text_says_what_the_report_knows(part):
 
 def test_at_level_off_nothing_is_said_to_be_clean():
     """What was not watched is not known."""
-    off = dataclasses.replace(FULL, findings=(), level="off")
-    assert "Nothing is watched at this level." in text.render(off) and "No leak was found" not in text.render(off)
+    off = LevelNow("off", "budget", "its hooks took 3 % of the time and may take 1 %", 0.0)
+    told = headline(Known((), Looked(3600.0, 9999, 112), Verdict("steady", "level"), blind=str(off)))
+    assert told.sentence.startswith("NOT WATCHED, because level is off since ") and "3 %" in told.sentence
+    shown = text.render(dataclasses.replace(FULL, findings=(), level="off", headline=told))
+    assert shown.startswith(told.sentence) and "→ " not in shown
 
 
 def test_a_report_of_a_block_does_not_name_the_nearest_limit():
@@ -190,7 +195,8 @@ def test_report_and_snapshot_of_the_process_are_reports():
         tfmemwatch.uninstall()
     assert isinstance(report, tfmemwatch.Report) and isinstance(snapshot, tfmemwatch.Report)
     assert report.account is not None and snapshot.account is None
-    assert str(report) == text.render(report) and str(report).startswith("tfmemwatch · as of ")
+    assert str(report) == text.render(report) and report.title.startswith("as of ")
+    assert str(report).startswith("NOT WATCHED, because ")  # for so short a time
     assert report.as_dict()["versions"]["tfmemwatch"] == tfmemwatch.__version__
     assert (report.level, report.is_of_block) == ("sites", False)
     json.dumps(report.as_dict(), allow_nan=False)

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tfmemwatch.headline import Headline
 from tfmemwatch.memory.process import Memory
 from tfmemwatch.model import FILLING, LEAK, Finding, Key, Site, Tally
 from tfmemwatch.monitor import rows
@@ -25,6 +26,8 @@ FINDING = Finding(
     kind="retrace", site=LOOP, since=3, grown=57, rate=1.0, per="step", bytes=41200000, verdict="leak",
     cause="the tf.function train_step is traced again and again", cure="Pass tensors.", confidence=0.9,
 )  # fmt: skip
+FOUND = Headline("LEAK", "LEAK at train.py:41 train_step() (retrace, 41.2 MB kept)", FINDING.cause)
+CLEAN = Headline("CLEAN", "CLEAN (watched for 12 s, 57 steps)")
 BEFORE = {**tally("variable", MAIN, 10, 0, 4000)}
 AFTER = {
     **tally("variable", MAIN, 12, 0, 8000),
@@ -35,16 +38,19 @@ AFTER = {
 MEMORY = Memory(412000000, 300000000, 12000000, 1200000), Memory(453000000, 341200000, 11000000, 1234567)
 
 
-def rendered(title, findings, before, after, memory, off, rise=""):
+def rendered(title, findings, before, after, memory, off, rise="", headline=CLEAN):
     """The text of a report on what lies between two readings."""
     return text.render(Report(
         title=title, seconds=0.0, findings=tuple(findings), memory_before=memory[0], memory=memory[1],
         made=rows.made(before, after), traces=rows.traced(before, after), builds=rows.built(before, after), off=off,
-        rise=rise, is_of_block=True,
+        rise=rise, is_of_block=True, headline=headline,
     ))  # fmt: skip
 
 
 REPORT = """\
+    LEAK at train.py:41 train_step() (retrace, 41.2 MB kept)
+      the tf.function train_step is traced again and again
+
     tfmemwatch · epoch: 57 steps, 12.4 s
 
     1 finding
@@ -75,7 +81,7 @@ REPORT = """\
 def test_a_report_says_what_was_found_made_and_kept():
     """The whole text as a person reads it: the finding first, with its line and its cure."""
     off = {"writers": "this TensorFlow has no summary writers"}
-    report = rendered("epoch: 57 steps, 12.4 s", [FINDING], BEFORE, AFTER, MEMORY, off)
+    report = rendered("epoch: 57 steps, 12.4 s", [FINDING], BEFORE, AFTER, MEMORY, off, headline=FOUND)
     assert report == textwrap.dedent(REPORT)
 
 
@@ -83,8 +89,7 @@ def test_a_clean_report_says_so():
     """Nothing found is said, not left to be guessed."""
     report = rendered("epoch", [], {}, {}, (None, MEMORY[0]), {})
     assert report.splitlines()[:5] == [
-        "tfmemwatch · epoch", "", "No leak was found in what was watched.", "",
-        "Nothing that is counted was made.",
+        "CLEAN (watched for 12 s, 57 steps)", "", "tfmemwatch · epoch", "", "Nothing that is counted was made.",
     ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 from .explain.baked_in import BakedIn
 from .explain.excerpts import Excerpt
 from .growth.memory_verdict import Verdict
+from .headline import NOTHING_READ, Headline
 from .memory.account import Account
 from .memory.forecast import Outlook
 from .memory.limits import Limit
@@ -32,6 +33,11 @@ class Calls(NamedTuple):
     error_bytes: float = math.inf  # one standard error of what a call leaves
 
     @property
+    def is_sure(self) -> bool:
+        """Whether a call leaves something, or takes something away, beyond doubt."""
+        return self.measured >= _LEAST_MEASURED and abs(self.per_call) > 3 * self.error_bytes
+
+    @property
     def per_call(self) -> float:
         """Bytes that a call leaves behind."""
         return self.grown_bytes / self.measured if self.measured else 0.0
@@ -41,8 +47,7 @@ class Calls(NamedTuple):
         """What a thousand calls leave, as a person says it: `1.02 MB ± 40 kB`; nothing where too little is known."""
         if self.measured < _LEAST_MEASURED or math.isinf(self.error_bytes):
             return ""
-        sure = abs(self.per_call) > 3 * self.error_bytes
-        return "%s ± %s" % (size_of(1000 * self.per_call) if sure else "0 B", size_of(1000 * self.error_bytes))
+        return "%s ± %s" % (size_of(1000 * self.per_call) if self.is_sure else "0 B", size_of(1000 * self.error_bytes))
 
 
 class LivingModel(NamedTuple):
@@ -183,6 +188,7 @@ class Report:
     seconds: float  # time.time() when it was made
     findings: Tuple[Finding, ...]
     memory: Memory
+    headline: Headline = NOTHING_READ  # what all of this comes to
     memory_before: Optional[Memory] = None
     account: Optional[Account] = None  # whose bytes these are, where it was asked for
     account_before: Optional[Account] = None
@@ -246,6 +252,7 @@ class Sample(NamedTuple):
     models: Sequence[LivingModel] = ()
     left_of_models: Sequence[LeftOfModel] = ()
     level: Optional[LevelNow] = None
+    headline: Headline = NOTHING_READ
 
 
 def plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 from ..explain.baked_in import BakedIn
 from ..explain.excerpts import excerpts
 from ..growth.memory_verdict import Verdict
+from ..headline import NOT_WATCHED, Headline, Known, Looked, headline
 from ..heap.classes import ids_of
 from ..heap.instances import references_to
 from ..heap.room import heap_size
@@ -27,7 +28,7 @@ from . import rows
 from .explaining import Explanations
 from .snapshot import Snapshot, clock
 from .state import State
-
+from .what_is_seen import blind, growing_by_calls, left_out, unwatched
 
 _MOST_ROWS = 100  # of each table of the page: who has more reads the report
 _TABLES = ("made", "traces", "builds", "retrace_causes", "sessions", "calls", "models", "left_of_models")
@@ -47,6 +48,7 @@ class Seen(NamedTuple):
     findings: Tuple[Finding, ...]
     verdict: Verdict
     moments: Tuple[Moment, ...]
+    looked: Looked
 
 
 class Answers:
@@ -123,7 +125,20 @@ class Answers:
             off=dict(state.probes.off), level=level.name, level_since=level.since, level_why=level.why,
             own=self._own_cost(), versions=_versions(), is_of_block=before is not None, tallies=after.tallies,
             sources=excerpts((one.site for one in seen.findings), state.began), program=program(state.began),
+            headline=self._headline(seen, is_of_block=before is not None),
         )  # fmt: skip
+
+    def _headline(self, seen: Seen, is_of_block: bool = False) -> Headline:
+        """What all of it comes to."""
+        looked = seen.looked
+        if looked.growing is None:
+            looked = looked._replace(growing=growing_by_calls(self.calls()))
+        state, rises = self._state, (self._explanations.rise(), self._explanations.outlook())
+        return headline(Known(
+            findings=seen.findings, looked=looked, memory=seen.verdict,
+            ahead="" if is_of_block else "; ".join(str(one) for one in rises if one),
+            blind=blind(state, is_of_block), unwatched=unwatched(state), besides=left_out(state),
+        ))  # fmt: skip
 
     def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
         """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
@@ -138,7 +153,7 @@ class Answers:
             probes={kind.name: kind.name in up for kind in PROBES}, versions=runtime.versions(),
             own=self._own_cost(), gauges=self._gauges(), registered_functions=runtime.registered_functions(),
             operations=state.probes.operations(), models=state.models.alive, left_of_models=state.models.left,
-            level=state.level.now,
+            level=state.level.now, headline=self._headline(self._seen()),
         )  # fmt: skip
 
     def _own_cost(self) -> OwnCost:
@@ -244,8 +259,11 @@ def nothing_watched() -> Report:
         memory = process.read()
     finally:
         process.close()
-    about = {"level": "off", "program": program(0.0), "versions": _versions()}
-    return Snapshot("nothing is watched", time.time(), (), memory, **about)
+    told = Headline(NOT_WATCHED, "NOT WATCHED, because nobody has called tfmemwatch.install()")
+    return Snapshot(
+        title="nothing is watched", seconds=time.time(), findings=(), memory=memory, headline=told, level="off",
+        program=program(0.0), versions=_versions(),
+    )  # fmt: skip
 
 
 def program(began: float) -> Program:

@@ -185,8 +185,10 @@ class Block(Decorating):
         if self._left_out:
             title += " (%s)" % self._left_out
         moments = self._moments.kept if self.steps else watch.state.moments.kept
-        seen = Seen(tuple(self.findings), self._detector.verdict, moments)
         after = self._after or self._counted()
+        left = left_behind.said(self._before.tallies, after.tallies, self._kept or ())
+        looked = self._detector.looked(seconds)._replace(left=left, not_counted=self._left_out)
+        seen = Seen(tuple(self.findings), self._detector.verdict, moments, looked)
         return watch.answers.of_block(title, self._before, after, seen, in_steps=bool(self.steps))
 
     def _counted(self) -> Counted:

@@ -53,6 +53,7 @@ class State:
         self.moments = Moments(Timeline())
         self.began = time.time()
         self.looks = 0
+        self.watched_seconds = 0.0  # in which it has looked, the level was not off
         self.looked_at = 0.0  # time.time() of the last look
         self.own_seconds = 0.0  # of the thread
         self.evidence_seconds = 0.0  # of these, what evidence has taken

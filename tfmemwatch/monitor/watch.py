@@ -191,12 +191,13 @@ class Watch:
         if not state.is_running:
             return []
         state.probes.imported()
-        state.looked_at = time.time()
+        passed, state.looked_at = time.time() - (state.looked_at or state.began), time.time()
         if not self.scene.rank:
             self.ledger.read()  # what was born before still dies
             return []
         now = state.looks * self.config.sample_seconds
         state.looks += 1
+        state.watched_seconds += passed
         self._look_ahead()
         found = self._detector.look(now)
         state.moments.look(state.looked_at - state.began, self.process.read, self.ledger.latest)
@@ -217,7 +218,9 @@ class Watch:
     # -- what one can ask; the rest is in `answers`
 
     def _seen(self) -> Seen:
-        return Seen(tuple(self._detector.findings), self._detector.verdict, self.state.moments.kept)
+        detector, state = self._detector, self.state
+        looked = detector.looked(state.watched_seconds)
+        return Seen(tuple(detector.findings), detector.verdict, state.moments.kept, looked)
 
     def findings(self) -> List[Finding]:
         """What leaks now."""

@@ -103,15 +103,12 @@
   // -- the headline: does it leak, which line, what to do, when does it end
 
   const isOver = (finding) => finding.state === "over";
-  const isSure = (finding) => finding.verdict === "leak" || finding.verdict.startsWith("retained");
+  const isSure = (finding) => !finding.verdict.startsWith("cache still");
   const isOff = (report) => report.level === "off";
-  const headlineOf = (report) => {
-    const open = report.findings.filter((one) => !isOver(one)), sure = open.filter(isSure);
-    if (isOff(report)) return { word: "NOT WATCHED", tone: "calm" };
-    if (sure.length) return { word: "LEAK", tone: "bad", finding: sure[0] };
-    if (open.length) return { word: "GROWING", tone: "warn", finding: open[0] };
-    if (report.rise || report.outlook || (report.verdict && report.verdict.word === "leak")) return { word: "MEMORY RISES", tone: "warn" };
-    return { word: "CLEAN", tone: "good" };
+  const TONES = { "LEAK": "bad", "GROWING": "warn", "MEMORY RISES": "warn", "CLEAN": "good", "NOT WATCHED": "calm" };
+  const foundIn = (report) => { // the finding that the headline is about
+    const { word, why } = report.headline;
+    return word === "LEAK" || word === "GROWING" ? report.findings.find((one) => !isOver(one) && why.includes(one.cause)) : undefined;
   };
   const rateOf = (finding) => finding.leaves || (finding.grown ? finding.bytes * finding.rate / finding.grown : 0);
   const gainedOf = (finding) => countOf(finding.grown) + (finding.counted ? " " + finding.counted : "");
@@ -153,37 +150,33 @@
   const becameOf = (report) => report.verdict && report.verdict.word ? (VERDICTS[report.verdict.word] || report.verdict.word) + ": " + report.verdict.why + "." : "";
   const resident = (report) => report.memory.resident_bytes === null ? "not known" : sizeOf(report.memory.resident_bytes);
 
-  const calmHeadline = (report, head) => {
-    const limit = report.limits[0];
-    const known = head.word === "NOT WATCHED" ? "Nobody is watching this process."
-      : head.word === "MEMORY RISES" ? "Memory rises, and no line is known yet."
-      : report.is_of_block ? "Nothing grows in " + report.title.split(":")[0] + "." : "Nothing grows.";
-    const more = head.word === "NOT WATCHED"
-      ? [report.versions && report.level_since === null ? ["Call ", h("code", null, "tfmemwatch.install()"), " in the program; this page shows what it finds."] : ["The level is off. ", h("code", null, 'tfmemwatch.set_level("sites")'), " watches again. ", report.level_why]]
-      : head.word === "MEMORY RISES" ? [upper(report.rise || becameOf(report)), ". Each line that is counted stands still; tfmemwatch looks for what else may grow."]
-      : [report.is_of_block ? "Watched for " + watchedFor(report) + ". " : "Watching for " + watchedFor(report) + ". ", becameOf(report)];
+  const calmHeadline = (report) => {
+    const { word, sentence, why } = report.headline, rest = sentence.slice(word.length).replace(/^[,:]? *(because )?/, "");
+    const isClean = word === "CLEAN";
+    const words = isClean ? "Nothing grows." : upper(rest || word.toLowerCase()) + ".";
+    const more = isClean ? [upper(rest.replace(/^\(|\)$/g, "")), why].filter(Boolean).join(". ") + "."
+      : why ? upper(why) + "." : isOff(report) ? "What leaks now would not be seen." : word === "NOT WATCHED" ? "Watching for " + watchedFor(report) + ". Nothing grows so far." : "";
+    const alive = report.made.reduce((sum, row) => sum + Math.max(0, row.made - row.freed), 0);
     return [
-      h("h1", null, said(known)), h("p", { class: "why" }, more),
+      h("h1", null, said(words)), more ? h("p", { class: "why" }, said(more)) : null,
       h("dl", { class: "facts" },
-        fact("Resident memory", resident(report), report.rise || null),
+        fact("Resident memory", resident(report), report.rise ? upper(report.rise) : becameOf(report)),
         when(report, null),
-        fact("Counted", many(report.made.reduce((sum, row) => sum + Math.max(0, row.made - row.freed), 0), "thing") + " alive", limit ? null : "on " + many(report.made.length, "line"))),
+        fact("Counted and alive", many(alive, "thing"), "from " + many(report.made.length, "line"))),
     ];
   };
   const headline = (report) => {
-    const head = headlineOf(report), finding = head.finding;
+    const finding = foundIn(report), { word, sentence } = report.headline, tone = TONES[word] || "calm";
     const others = report.findings.filter((one) => !isOver(one)).length - 1;
-    const element = document.getElementById("headline");
-    element.className = head.tone;
-    document.title = head.word + " · " + (report.program ? seen(report.program.name) + " · " : "") + "tfmemwatch";
-    const word = h("span", { class: "word " + head.tone }, head.word);
-    if (!finding) return [word, calmHeadline(report, head)];
+    document.getElementById("headline").className = tone;
+    document.title = word + " · " + (report.program ? seen(report.program.name) + " · " : "") + "tfmemwatch";
+    const chip = h("span", { class: "word " + tone }, word);
+    if (!finding) return [chip, calmHeadline(report)];
     return [
-      word,
-      h("h1", null, at(finding.site), head.word === "LEAK" ? " leaks" : " keeps growing"),
-      h("p", { class: "why" }, said(upper(finding.cause)), ". ", finding.why ? [said(finding.why), "."] : null),
+      chip, h("h1", null, at(finding.site), word === "LEAK" ? " leaks" : " keeps growing"),
+      h("p", { class: "why" }, said(upper(finding.cause)), ". ", finding.why ? [said(finding.why), ". "] : null, word === "GROWING" ? said(upper(sentence.slice(9).trim()) + ".") : null),
       h("dl", { class: "facts" },
-        fact("What to do", said(upper(remedy(finding))), h("a", { href: "#finding-1" }, others > 0 ? "This, and " + many(others, "more finding") + " ↓" : "The code, and who holds it ↓")),
+        fact("What to do", said(upper(remedy(finding))), h("a", { href: "#finding-" + (report.findings.indexOf(finding) + 1) }, others > 0 ? "This, and " + many(others, "more finding") + " ↓" : "The code, and who holds it ↓")),
         when(report, finding), growth(finding)),
     ];
   };
