@@ -1,6 +1,7 @@
 """The report for an issue at GitHub: versions, findings, and the smallest facts that a maintainer needs.
 
-It has no data of the program's: no path, no value, no source, no argument and no code. Lines are named by file and function.
+It has no data of the program's: no path, no value, no source, no argument and no code.
+A line is named by its file and function.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ..units import bytes_pace_of, pace_of, since_of, size_of
 
 _MOST_FINDINGS = 20
 _MOST_CHARACTERS = 120  # of a name
+_HEAD = "| kind | where | grown | kept | since | how it went | verdict |"
 
 
 def issue(report: Report) -> str:
@@ -39,7 +41,7 @@ def _versions(report: Report) -> List[str]:
 def _findings(findings: Sequence[Finding]) -> List[str]:
     if not findings:
         return []
-    lines = ["| kind | where | grown | kept | since | how it went | verdict |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    lines = [_HEAD, "| --- | --- | --- | --- | --- | --- | --- |"]
     lines += [_finding(finding) for finding in findings[:_MOST_FINDINGS]]
     known = dict.fromkeys(finding.known for finding in findings if finding.known)
     return [*lines, "", *("- " + _cell(one) for one in known), *([""] if known else [])]

@@ -7,7 +7,7 @@
   const POLL_SECONDS = 5, HIDDEN_SECONDS = 60, MOST_WAIT_SECONDS = 30, ASK_SECONDS = 12;
   const MOST_POINTS = 1500; // of the history; then all of it is asked for again, thinned
   const MOST_WORKERS = 32;
-  const MOST_CHARACTERS = 400;
+  const MOST_CHARACTERS = 400, MOST_OF_A_NAME = 120;
   let shown = JSON.parse(document.getElementById("report").textContent);
 
   // -- words for numbers, as in units.py and forecast.py
@@ -61,7 +61,7 @@
   // What could turn the text around it, or can't be seen, is shown as its number.
   const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\u200b]/g;
   const seen = (text) => String(text).replace(HIDDEN, (one) => "⟨U+" + one.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩");
-  const clipped = (text) => text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) + " …" : text;
+  const clipped = (text, most = MOST_CHARACTERS) => text.length > most ? text.slice(0, most) + " …" : text;
 
   // -- elements; texts are always set as texts
 
@@ -78,14 +78,16 @@
   const h = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
   const s = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
   const said = (text) => h("bdi", null, clipped(seen(text)));
+  const brief = (text) => h("bdi", null, clipped(seen(text), 60));
+  const prose = (text) => h("bdi", null, clipped(seen(text)).split("`").map((part, number) => number % 2 ? h("code", null, part) : part));
   const lineOf = (site) => {
     if (!site.line) return site.function;
     const name = site.file.replace(/\\/g, "/").split("/").pop();
     return name + ":" + site.line + " " + (site.function.startsWith("<") ? site.function : site.function + "()");
   };
-  const at = (site) => h("bdi", { class: "mono", title: clipped(seen(site.file)) }, clipped(seen(lineOf(site))));
-  const linked = (text) => clipped(seen(text)).split(/(https:\/\/(?:github\.com|www\.tensorflow\.org)\/[\w./#?=-]*[\w/])/).map((part, number) =>
-    number % 2 ? h("a", { href: part, rel: "noreferrer noopener", target: "_blank" }, part) : part);
+  const at = (site) => h("bdi", { class: "mono", title: clipped(seen(site.file)) }, clipped(seen(lineOf(site)), MOST_OF_A_NAME));
+  const linked = (text) => seen(text).split(/(https:\/\/(?:github\.com|www\.tensorflow\.org)\/[\w./#?=-]*[\w/])/).map((part, number) =>
+    number % 2 ? h("a", { href: part, rel: "noreferrer noopener", target: "_blank" }, part) : prose(part));
 
   // A part of the page is made again only when what it shows has changed: what was opened stays open.
   const drawn = new Map();
@@ -136,29 +138,28 @@
     if (finding && finding.outlook) return fact("When it runs out", said(finding.outlook));
     const limit = report.limits[0];
     if (!limit || report.is_of_block) return fact("When it runs out", "Not known", "no limit is near");
-    return fact("When it runs out", finding ? "Not to be told yet" : "Not at all, as it goes", limitOf(limitLeft(limit)) + " left below the " + limit.name);
+    return fact("When it runs out", finding ? "Not to be told yet" : "Not in sight", limitOf(limitLeft(limit)) + " left below the " + limit.name);
   };
   const growth = (finding) => {
     const kept = finding.bytes >= 1024 ? sizeOf(finding.bytes) + " kept" : "";
     const first = finding.grown ? "+" + gainedOf(finding) : rateOf(finding) >= 1 ? "+" + bytesPaceOf(rateOf(finding), finding.per) : "growing";
-    return fact("How fast", said(first), [[finding.grown ? paceOf(finding.rate, finding.per) : "", kept, sinceOf(finding)].filter(Boolean).join(" · ")]);
+    return fact("How fast", said(first + (finding.grown ? " so far" : "")), [[finding.grown ? paceOf(finding.rate, finding.per) : "", kept, sinceOf(finding)].filter(Boolean).join(" · ")]);
   };
   const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   const remedy = (finding) => finding.short || finding.cure.split(/\.\s/)[0].replace(/\.$/, "");
 
-  const VERDICTS = { leak: "Memory in use rises", filling: "Something still fills up", retained: "Freed memory is kept by the allocator", released: "Memory was given back", steady: "Memory use is level" };
-  const becameOf = (report) => report.verdict && report.verdict.word ? (VERDICTS[report.verdict.word] || report.verdict.word) + ": " + report.verdict.why + "." : "";
+  const becameOf = (report) => report.verdict && report.verdict.word ? upper(report.verdict.why) : "";
   const resident = (report) => report.memory.resident_bytes === null ? "not known" : sizeOf(report.memory.resident_bytes);
 
   const calmHeadline = (report) => {
     const { word, sentence, why } = report.headline, rest = sentence.slice(word.length).replace(/^[,:]? *(because )?/, "");
     const isClean = word === "CLEAN";
     const words = isClean ? "Nothing grows." : upper(rest || word.toLowerCase()) + ".";
-    const more = isClean ? [upper(rest.replace(/^\(|\)$/g, "")), why].filter(Boolean).join(". ") + "."
+    const more = isClean ? [upper(rest.replace(/^\(|\)$/g, "")), upper(why)].filter(Boolean).join(". ") + "."
       : why ? upper(why) + "." : isOff(report) ? "What leaks now would not be seen." : word === "NOT WATCHED" ? "Watching for " + watchedFor(report) + ". Nothing grows so far." : "";
     const alive = report.made.reduce((sum, row) => sum + Math.max(0, row.made - row.freed), 0);
     return [
-      h("h1", null, said(words)), more ? h("p", { class: "why" }, said(more)) : null,
+      h("h1", null, prose(words)), more ? h("p", { class: "why" }, prose(more)) : null,
       h("dl", { class: "facts" },
         fact("Resident memory", resident(report), report.rise ? upper(report.rise) : becameOf(report)),
         when(report, null),
@@ -174,9 +175,9 @@
     if (!finding) return [chip, calmHeadline(report)];
     return [
       chip, h("h1", null, at(finding.site), word === "LEAK" ? " leaks" : " keeps growing"),
-      h("p", { class: "why" }, said(upper(finding.cause)), ". ", finding.why ? [said(finding.why), ". "] : null, word === "GROWING" ? said(upper(sentence.slice(9).trim()) + ".") : null),
+      h("p", { class: "why" }, prose(upper(finding.cause)), ". ", finding.why ? [prose(finding.why), ". "] : null, word === "GROWING" ? said(upper(sentence.slice(9).trim()) + ".") : null),
       h("dl", { class: "facts" },
-        fact("What to do", said(upper(remedy(finding))), h("a", { href: "#finding-" + (report.findings.indexOf(finding) + 1) }, others > 0 ? "This, and " + many(others, "more finding") + " ↓" : "The code, and who holds it ↓")),
+        fact("What to do", prose(upper(remedy(finding))), h("a", { href: "#finding-" + (report.findings.indexOf(finding) + 1) }, others > 0 ? "This, and " + many(others, "more finding") + " ↓" : "The code, and who holds it ↓")),
         when(report, finding), growth(finding)),
     ];
   };
@@ -387,8 +388,7 @@
     return h("div", { class: "panel" }, h("p", null, "Whose memory it is now: ", h("b", null, sizeOf(report.account.resident_bytes)), " resident" + change), bar, list, back);
   };
   const asTable = (report) => {
-    const points = pointsOf(report), step = Math.max(1, Math.floor(points.length / 40));
-    const rows = points.filter((_, number) => number % step === 0 || number === points.length - 1);
+    const points = pointsOf(report), rows = evenly(points.map((one) => one.at), 40).map((number) => points[number]);
     return h("details", { "data-name": "history" }, h("summary", null, "The same as a table"), table("Memory over time", ["when", "resident*", "in use*", "kept by malloc*", "variables*"],
       rows.map((one) => [timeOf(report, one.at, true), ...[one.resident_bytes, one.in_use_bytes, one.kept_bytes, one.variables_bytes].map((bytes) => bytes === null ? "–" : sizeOf(bytes))])));
   };
@@ -412,10 +412,11 @@
 
   // -- findings
 
-  const spark = (values, name) => {
+  const spark = (values, name, times) => {
     if (values.length < 2) return null;
     const low = Math.min(...values), high = Math.max(...values), wide = 132, tall = 34;
-    const place = (value, number) => (2 + number * (wide - 4) / (values.length - 1)).toFixed(1) + "," + (tall - 4 - (value - low) / (high - low || 1) * (tall - 8)).toFixed(1);
+    const when = (number) => times ? (times[number] - times[0]) / (times[times.length - 1] - times[0] || 1) : number / (values.length - 1);
+    const place = (value, number) => (2 + when(number) * (wide - 4)).toFixed(1) + "," + (tall - 4 - (value - low) / (high - low || 1) * (tall - 8)).toFixed(1);
     const line = values.map(place).join("L");
     const about = name ? { role: "img", "aria-label": name + ": from " + countOf(values[0]) + " to " + countOf(values[values.length - 1]) } : { "aria-hidden": "true" };
     return s("svg", { class: "spark", viewBox: "0 0 " + wide + " " + tall, preserveAspectRatio: "none", ...about },
@@ -454,10 +455,10 @@
     pairs.push(["began", sinceOf(finding).replace(/^since /, "")]);
     const went = spark(finding.trail, "How the count went");
     return h("article", { class: "card", id: "finding-" + number, "aria-labelledby": "finding-title-" + number },
-      h("header", null, h("span", { class: "number", "aria-hidden": "true" }, String(number)), h("h3", { id: "finding-title-" + number }, at(finding.site)), h("span", { class: "chip " + tone }, finding.kind.replace(/_/g, " ") + " · " + word), h("p", { class: "cause" }, said(upper(finding.cause)))),
+      h("header", null, h("span", { class: "number", "aria-hidden": "true" }, String(number)), h("h3", { id: "finding-title-" + number }, at(finding.site)), h("span", { class: "chip " + tone }, finding.kind.replace(/_/g, " ") + " · " + word), h("p", { class: "cause" }, prose(upper(finding.cause)))),
       h("div", { class: "body" },
         h("dl", { class: "numbers" }, went ? h("div", null, h("dt", null, "how it went"), h("dd", null, went)) : null, pairs.filter(([, value]) => value).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, said(value))))),
-        finding.why ? h("div", { class: "part" }, h("b", null, "Why"), said(finding.why), finding.examples.length ? h("ul", { class: "plain" }, finding.examples.map((one) => h("li", { class: "mono small" }, said(one)))) : null) : null,
+        finding.why ? h("div", { class: "part" }, h("b", null, "Why"), prose(finding.why), finding.examples.length ? h("ul", { class: "plain" }, finding.examples.map((one) => h("li", { class: "mono small" }, said(one)))) : null) : null,
         sourceOf(report, finding),
         h("div", { class: "part cure" }, h("b", null, "What to do"), linked(finding.cure)),
         finding.suggestion ? h("div", { class: "part" }, h("b", null, "Write instead"), codeWithCopy(finding.suggestion, "the code to write instead")) : null,
@@ -485,6 +486,11 @@
     rows.length > MOST_ROWS ? h("details", { "data-name": name }, h("summary", null, many(rows.length - MOST_ROWS, "more row")), table(name + ", the rest", columns, rows.slice(MOST_ROWS, 500))) : null];
   const signed = (number) => (number < 0 ? "−" : "+") + countOf(Math.abs(number));
 
+  const evenly = (times, most) => { // the places of so many, evenly spread over the time: the last ones lie closer together
+    const places = [], each = (times[times.length - 1] - times[0]) / most;
+    times.forEach((time, number) => { if (!places.length || time - times[places[places.length - 1]] >= each || number === times.length - 1) places.push(number); });
+    return places;
+  };
   const living = (report) => {
     const kinds = new Map();
     report.history.forEach((point, number) => Object.entries(point.alive).forEach(([kind, count]) => {
@@ -493,15 +499,16 @@
     }));
     const rows = [...kinds].map(([kind, values]) => ({ kind, values, now: values[values.length - 1], change: values[values.length - 1] - values[0] })).sort((one, other) => Math.abs(other.change) - Math.abs(one.change) || other.now - one.now);
     if (!rows.length) return null;
-    const thinned = (values) => values.length <= 66 ? values : values.filter((_, number) => number % Math.ceil(values.length / 66) === 0 || number === values.length - 1);
-    return [h("h2", null, "What is alive"), h("div", { class: "panel" }, long("What is alive", ["", "how it went", "now*", "change*"], rows.map((row) => [kindOf(row.kind), spark(thinned(row.values), kindOf(row.kind)), countOf(row.now), row.change ? signed(row.change) : "0"])))];
+    const places = evenly(report.history.map((one) => one.at), 66), times = places.map((number) => report.history[number].at);
+    const thinned = (values) => places.map((number) => values[number]);
+    return [h("h2", null, "What is alive"), h("div", { class: "panel" }, long("What is alive", ["", "how it went", "now*", "change*"], rows.map((row) => [kindOf(row.kind), spark(thinned(row.values), kindOf(row.kind), times), countOf(row.now), row.change ? signed(row.change) : "0"])))];
   };
   const retraces = (report) => {
     const again = report.traces.filter((row) => row.is_retrace), first = report.traces.filter((row) => !row.is_retrace);
     if (!report.traces.length) return null;
     const reasons = (row) => report.retrace_causes.filter((one) => one.function === row.function && lineOf(one.site) === lineOf(row.site)).concat(report.retrace_causes.filter((one) => one.function === row.function && lineOf(one.site) !== lineOf(row.site)));
-    const causes = (row) => h("ul", { class: "plain" }, reasons(row).slice(0, 5).map((one) => h("li", null, one.argument ? [h("bdi", { class: "mono" }, clipped(seen(one.argument))), " "] : null, said(one.cause), " (" + countOf(one.times) + ")")));
-    const rows = again.map((row) => [h("bdi", { class: "mono" }, clipped(seen(row.function))), at(row.site), countOf(row.times), causes(row), three(row.seconds) + " s", sizeOf(row.bytes)]);
+    const causes = (row) => h("ul", { class: "plain" }, reasons(row).slice(0, 5).map((one) => h("li", null, one.argument ? [h("bdi", { class: "mono" }, clipped(seen(one.argument), MOST_OF_A_NAME)), " "] : null, prose(one.cause), " (" + countOf(one.times) + ")")));
+    const rows = again.map((row) => [h("bdi", { class: "mono" }, clipped(seen(row.function), MOST_OF_A_NAME)), at(row.site), countOf(row.times), causes(row), three(row.seconds) + " s", sizeOf(row.bytes)]);
     const once = first.reduce((sum, row) => sum + row.times, 0), seconds = first.reduce((sum, row) => sum + row.seconds, 0);
     return [h("h2", null, "Retraces by function"), h("div", { class: "panel" },
       rows.length ? long("Retraces by function", ["function", "line", "times*", "why", "took*", "memory*"], rows) : h("p", null, "No function was traced a second time."),
@@ -513,7 +520,7 @@
     const each = row.grown_bytes / row.measured;
     return (Math.abs(each) > 3 * row.error_bytes ? sizeOf(1000 * each) : "0 B") + " ± " + sizeOf(1000 * row.error_bytes);
   };
-  const name = (text) => h("bdi", { class: "mono" }, clipped(seen(text)));
+  const name = (text) => h("bdi", { class: "mono" }, clipped(seen(text), MOST_OF_A_NAME));
   const SECTIONS = {
     living: [["history"], living],
     retraces: [["traces", "retrace_causes"], retraces],
@@ -523,7 +530,7 @@
     left: [["left_of_models"], (report) => simple("Left behind by models that are gone", ["model", "made at", "still alive*", "weigh*", "held by"], report.left_of_models.map((row) => [name(row.model), at(row.site), countOf(row.alive) + " of " + countOf(row.variables), sizeOf(row.bytes), said(row.holder || "not known")]))],
     calls: [["calls"], (report) => simple("Model calls", ["model", "calls*", "left by 1,000 calls*"], report.calls.filter((row) => row.calls).sort((one, other) => other.calls - one.calls).map((row) => [name(row.model + "." + row.method), countOf(row.calls), leaves(row)]))],
     builds: [["builds"], (report) => simple("Builds by XLA", ["function", "line", "builds*", "for traces*", "took*", "memory*"], report.builds.map((row) => [name(row.function), at(row.site), countOf(row.builds), countOf(row.traces), three(row.seconds) + " s", sizeOf(row.bytes)]))],
-    baked: [["baked_in"], (report) => simple("Baked into traces", ["line", "what", "in each trace*"], report.baked_in.map((row) => [at(row.site), said(row.what), row.bytes ? sizeOf(row.bytes) : ""]))],
+    baked: [["baked_in"], (report) => simple("Baked into traces", ["line", "what", "in each trace*"], report.baked_in.map((row) => [at(row.site), prose(row.what), row.bytes ? sizeOf(row.bytes) : ""]))],
     watch: [["own", "level", "level_since", "level_why", "off", "versions", "functions", "orphan_functions", "program"], (report) => watchItself(report)],
   };
   const watchItself = (report) => {
@@ -551,7 +558,7 @@
     const [tone, word] = states[link.state];
     const when = link.state === "frozen" ? "as of " + clock(shown.seconds, true) + ", " + day(shown.seconds) : word + " · as of " + clock(shown.seconds, true);
     draw(document.getElementById("bar"), [program, when, tone], () => [h("span", { class: "brand" }, "tfmemwatch"),
-      h("span", { class: "who" }, shown.is_of_block ? [said(shown.title), " · "] : null, program ? [said(program.name || "python"), " · process " + program.pid + " on ", said(program.host)] : null), h("span", { class: "pulse " + tone }, when)]);
+      h("span", { class: "who" }, shown.is_of_block ? [said(shown.title), " · "] : null, program ? [brief(program.name || "python"), " · process " + program.pid + " on ", brief(program.host)] : null), h("span", { class: "pulse " + tone }, when)]);
   };
   const foot = () => draw(document.getElementById("foot"), [LIVE, shown.versions], () => [
     LIVE ? [h("a", { href: "report.txt" }, "Report as text"), h("a", { href: "report.json" }, "as JSON")] : null, "tfmemwatch " + (shown.versions.tfmemwatch || "")]);
