@@ -8,7 +8,7 @@ import pytest
 
 import tfmemwatch
 from tfmemwatch.explain.excerpts import Excerpt
-from tfmemwatch.growth.history import History, Timeline, plot
+from tfmemwatch.growth.history import History, plot
 from tfmemwatch.growth.memory_verdict import Verdict
 from tfmemwatch.headline import Headline, Known, Looked, headline
 from tfmemwatch.memory.account import Account
@@ -31,8 +31,8 @@ from tfmemwatch.reports import (
     Moment,
     OpenSessions,
     OwnCost,
-    Report,
     Program,
+    Report,
     RetraceCause,
     Traced,
 )

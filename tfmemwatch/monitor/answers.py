@@ -16,7 +16,7 @@ from ..headline import NOT_WATCHED, Headline, Known, Looked, headline
 from ..heap.classes import ids_of
 from ..heap.instances import references_to
 from ..heap.room import heap_size
-from ..memory import account, object_weights, remedy
+from ..memory import account, object_weights
 from ..memory.account import Account
 from ..memory.process import Memory, Process
 from ..model import Finding, Key, Tally
@@ -231,25 +231,6 @@ class Answers:
         except Exception:
             guard.failed("gauges")
             return {}
-
-    # -- to other processes, at the control socket
-
-    def to_others(self) -> Dict[str, Callable[[Dict[str, Any]], str]]:
-        """What they may ask, by name."""
-        return {
-            "remedies": self._remedies,
-            "owners": lambda question: str(self.account()),
-            "report": self._report_for,
-        }
-
-    def _report_for(self, question: Dict[str, Any]) -> str:
-        from ..outputs import formats
-
-        return formats.written(self.report(), question.get("format") or "text")
-
-    def _remedies(self, question: Dict[str, Any]) -> str:
-        names = tuple(str(name) for name in question.get("names", ()))
-        return str(remedy.trial(names, question.get("function"), self._state.process))
 
 
 def nothing_watched() -> Report:

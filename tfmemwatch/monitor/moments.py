@@ -45,4 +45,3 @@ class Moments:
     def kept(self) -> Tuple[Moment, ...]:
         """The earliest first."""
         return self._kept.values
-

@@ -155,5 +155,3 @@ def _said(status: int, words: str, *more: Tuple[str, str]) -> Answer:
 def moved(to: str) -> Answer:
     """The page is at the address that ends in a slash: its links are relative."""
     return _said(301, "the page is at " + to, ("Location", to))
-
-

@@ -133,12 +133,13 @@
   };
   const fact = (name, value, more, tone) => h("div", null, h("dt", null, name), h("dd", { class: tone }, value), more ? h("dd", null, more) : null);
 
+  const NO_END = { "CLEAN": "Not in sight", "NOT WATCHED": "Not known" };
   const when = (report, finding) => {
     if (report.outlook) return fact("When it runs out", ...endOf(report.outlook), report.outlook.seconds < 6 * 3600 ? "bad" : null);
     if (finding && finding.outlook) return fact("When it runs out", said(finding.outlook));
     const limit = report.limits[0];
     if (!limit || report.is_of_block) return fact("When it runs out", "Not known", "no limit is near");
-    return fact("When it runs out", finding ? "Not to be told yet" : "Not in sight", limitOf(limitLeft(limit)) + " left below the " + limit.name);
+    return fact("When it runs out", NO_END[report.headline.word] || "Not to be told yet", limitOf(limitLeft(limit)) + " left below the " + limit.name);
   };
   const growth = (finding) => {
     const kept = finding.bytes >= 1024 ? sizeOf(finding.bytes) + " kept" : "";
@@ -152,9 +153,9 @@
   const resident = (report) => report.memory.resident_bytes === null ? "not known" : sizeOf(report.memory.resident_bytes);
 
   const calmHeadline = (report) => {
-    const { word, sentence, why } = report.headline, rest = sentence.slice(word.length).replace(/^[,:]? *(because )?/, "");
+    const { word, sentence, why } = report.headline, rest = sentence.slice(word.length).replace(/^,? because /, "").trim();
     const isClean = word === "CLEAN";
-    const words = isClean ? "Nothing grows." : upper(rest || word.toLowerCase()) + ".";
+    const words = isClean ? "Nothing grows." : upper(word === "NOT WATCHED" ? rest : word.toLowerCase() + rest) + ".";
     const more = isClean ? [upper(rest.replace(/^\(|\)$/g, "")), upper(why)].filter(Boolean).join(". ") + "."
       : why ? upper(why) + "." : isOff(report) ? "What leaks now would not be seen." : word === "NOT WATCHED" ? "Watching for " + watchedFor(report) + ". Nothing grows so far." : "";
     const alive = report.made.reduce((sum, row) => sum + Math.max(0, row.made - row.freed), 0);
@@ -371,18 +372,19 @@
       buttons.length || chart.from !== null ? [buttons, h("button", { "data-name": "range-all", "aria-pressed": is(null), onclick: () => zoomTo(null, null, null) }, "All")] : null,
       h("button", { "data-name": "zero", "aria-pressed": String(!chart.fromZero), onclick: () => { chart.fromZero = !chart.fromZero; showMemory(true); } }, "Only the change"));
   };
+  const COLOURS = { variables: 0, malloc: 1, python: 2, malloc_kept: 3, files: 4, python_kept: 5, numpy: 6, tensors: 7, constants: 8 };
   const ownersNow = (report) => {
     if (!report.account) return null;
-    const parts = WORDS.owners.map(([name, title, help]) => ({ title, help, bytes: report.account.parts[name] || 0 })).filter((one) => one.bytes >= 50000).sort((one, other) => other.bytes - one.bytes);
+    const parts = WORDS.owners.map(([name, title, help]) => ({ colour: "k" + (COLOURS[name] === undefined ? 9 : COLOURS[name]), title, help, bytes: report.account.parts[name] || 0 })).filter((one) => one.bytes >= 50000).sort((one, other) => other.bytes - one.bytes);
     const sum = parts.reduce((all, one) => all + one.bytes, 0);
     if (!sum) return null;
     const before = report.account_before;
-    const bar = h("div", { class: "owners", "aria-hidden": "true" }, parts.map((one, number) => {
-      const part = h("div", { class: "k" + number % 10, title: one.title + ": " + sizeOf(one.bytes) });
+    const bar = h("div", { class: "owners", "aria-hidden": "true" }, parts.map((one) => {
+      const part = h("div", { class: one.colour, title: one.title + ": " + sizeOf(one.bytes) });
       part.style.flexGrow = String(one.bytes / sum);
       return part;
     }));
-    const list = h("ul", { class: "legend weights" }, parts.map((one, number) => h("li", { class: "k" + number % 10, title: one.help }, one.title, h("b", null, sizeOf(one.bytes)))));
+    const list = h("ul", { class: "legend weights" }, parts.map((one) => h("li", { class: one.colour, title: one.help }, one.title, h("b", null, sizeOf(one.bytes)))));
     const back = report.account.returnable_bytes >= 4e6 ? h("p", { class: "quiet small" }, report.account.allocator + " would give back about " + sizeOf(report.account.returnable_bytes) + " if it were trimmed.") : null;
     const change = before ? " (" + changeOf(report.account.resident_bytes - before.resident_bytes) + " since it began)" : "";
     return h("div", { class: "panel" }, h("p", null, "Whose memory it is now: ", h("b", null, sizeOf(report.account.resident_bytes)), " resident" + change), bar, list, back);
@@ -468,10 +470,11 @@
         finding.known ? h("p", { class: "quiet" }, linked(finding.known)) : null,
         finding.more ? h("p", { class: "quiet small" }, said(finding.more)) : null));
   };
-  const showFindings = (report) => draw(document.getElementById("findings"), [report.findings, report.sources, isOff(report)], () => {
+  const showFindings = (report) => draw(document.getElementById("findings"), [report.findings, report.sources, isOff(report), report.headline.word], () => {
     const title = h("h2", { id: "findings-title" }, report.findings.length ? many(report.findings.length, "finding") : "Findings");
     if (report.findings.length) return [title, report.findings.map((finding, number) => card(report, finding, number + 1))];
-    const words = isOff(report) ? ["Nothing is watched at this level.", "What leaks now would not be seen."] : ["No leak was found in what was watched.", "A line is named when its count keeps climbing, and a collection does not bring it down."];
+    const words = isOff(report) ? ["Nothing is watched at this level.", "What leaks now would not be seen."]
+      : [report.headline.word === "CLEAN" ? "No leak was found in what was watched." : "No line is named so far.", "A line is named when its count keeps climbing, and a collection does not bring it down."];
     return [title, h("div", { class: "panel empty" }, h("b", null, words[0]), words[1])];
   });
 
