@@ -255,14 +255,19 @@ class Sample(NamedTuple):
     headline: Headline = NOTHING_READ
 
 
+_AS_THEY_ARE = frozenset(map(id, (type(None), bool, int, str)))
+
+
 def plain(value: Any) -> Any:
     """A value of a report as JSON has it: a number that is none of JSON's is None."""
+    if id(type(value)) in _AS_THEY_ARE:
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if hasattr(value, "_asdict"):
-        return {name: plain(one) for name, one in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+    if hasattr(value, "_fields"):
+        return {name: plain(one) for name, one in zip(value._fields, value)}
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    return value if isinstance(value, (int, str)) else str(value)

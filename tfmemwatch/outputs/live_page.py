@@ -100,15 +100,16 @@ class LivePage:
         rest = dataclasses.replace(report, history=()).as_dict()
         del rest["history"]
         told = json.dumps(rest, allow_nan=False)
-        history = {moment.at: self._moments.get(moment.at) or _moment(moment) for moment in report.history}
-        self._moments = history
+        known = {one.at for one in report.history}
+        self._moments = {at: text for at, text in self._moments.items() if at in known}
         self._made = _Made(stamp, report, told[:-1], _mark(stamp), {})
         self._not_before = time.monotonic() + (time.thread_time() - began) / _SHARE
 
     def _json(self, made: _Made, since: Optional[float]) -> str:
         """The report; with `since`, of its history only what came later."""
         kept = self._moments
-        moments = [kept.get(one.at) or _moment(one) for one in made.report.history if since is None or one.at > since]
+        wanted = [one for one in made.report.history if since is None or one.at > since]
+        moments = [kept.get(one.at) or kept.setdefault(one.at, _moment(one)) for one in wanted]
         return '%s, "history": [%s]}' % (made.rest, ", ".join(moments))
 
 
