@@ -61,7 +61,7 @@ RETRACE = Finding(
     grown=817,
     rate=2360.0,
     per="hour",
-    bytes=412_000_000,
+    bytes=412 << 20,
     verdict=LEAK,
     cause="the tf.function score is traced again and again, and every trace is kept",
     cure="Pass tensors instead of Python numbers, or set reduce_retracing=True. Each new Python value makes a trace.",
@@ -86,7 +86,7 @@ CACHE = Finding(
     grown=14,
     rate=38.0,
     per="hour",
-    bytes=96_000_000,
+    bytes=96 << 20,
     verdict=LEAK,
     cause="models are loaded again and again and kept",
     cure="Drop a model from `_seen` when another takes its place.",
@@ -148,12 +148,12 @@ ABOUT = {
 TABLES = {
     "made": (
         Made("function_graph", HANDLE, 835, 0, 0),
-        Made("model", LOAD, 14, 1, 96_000_000),
+        Made("model", LOAD, 14, 1, 96 << 20),
         Made("variable", LOAD, 560, 320, 38_000_000),
         Made("iterator", TRAIN, 40, 38, 0),
     ),
     "traces": (
-        Traced("score", HANDLE, True, 834, 41.2, 412_000_000),
+        Traced("score", HANDLE, True, 834, 41.2, 412 << 20),
         Traced("embed", LOAD, True, 6, 0.9, 2_000_000),
         Traced("score", HANDLE, False, 1, 0.06, 600_000),
         Traced("train_step", TRAIN, False, 2, 1.4, 9_000_000),
@@ -192,10 +192,10 @@ def leak():
         findings=(RETRACE, CACHE),
         memory=Memory(1_190_000_000, 640_000_000, 60_000_000, 1_100_000, 140_000_000),
         account=account(1_190_000_000),
-        headline=Headline("LEAK", "LEAK at serve.py:42 handle() (retrace, 412 MB kept), and 1 more", RETRACE.cause),
+        headline=Headline("LEAK", "LEAK at serve.py:42 handle() (retrace, 412 MiB kept), and 1 more", RETRACE.cause),
         history=moments,
-        rise="the process has grown by 638 MB an hour since 13:24 (19 Nov)",
-        verdict=Verdict("leak", "memory in use rises, by 210 MB in the last third of the time"),
+        rise="the process has grown by 638 MiB an hour since 13:24 (19 Nov)",
+        verdict=Verdict("leak", "memory in use rises, by 210 MiB in the last third of the time"),
         outlook=Outlook("container limit", 2 << 30, 11400.0, 9600.0, 14400.0, 177_000.0, "container"),
         sources=(Excerpt(HANDLE.file, 42, 35, SERVE), Excerpt(LOAD.file, 17, 15, KEEP, True)),
         **ABOUT,
@@ -207,7 +207,7 @@ def clean(days=0.05):
     """Nothing grows."""
     counts = {kind: (first, first) for kind, (first, _) in COUNTS.items()}
     seconds = days * DAY
-    why = "memory use is level, give or take 5.6 MB"
+    why = "memory use is level, give or take 5.6 MiB"
     about = dict(ABOUT, program=ABOUT["program"]._replace(began=NOW - seconds), level_since=NOW - seconds)
     return Report(
         title="as of 14:00:00",
@@ -256,7 +256,7 @@ def growing():
 
 def rises():
     """Memory rises, and no line is known."""
-    why = "memory in use rises, by 40 MB in the last third of the time; the process has grown by 120 MB an hour"
+    why = "memory in use rises, by 40 MiB in the last third of the time; the process has grown by 120 MiB an hour"
     told = Headline("MEMORY RISES", "MEMORY RISES, no line known", why)
     return dataclasses.replace(leak(), findings=(), headline=told, sources=(), traces=(), retrace_causes=())
 

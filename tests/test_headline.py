@@ -9,24 +9,25 @@ from tfmemwatch.headline import WORDS, Growing, Known, Looked, headline
 from tfmemwatch.judge.judge import Judge
 from tfmemwatch.model import FILLING, LEAK, RETAINED, UNKNOWN, Finding, Key, Site, Tally
 
+MIB = 1 << 20
 LINE = Site("/project/train.py", 41, "step")
 LONG = Looked(1860.0, 1860, 112)
 BLOCK = Looked(12.0, 12000, 32, "step")
 STEADY = Verdict("steady", "memory use is level")
-RISING = Verdict("leak", "memory in use rises, by 656 MB in the last third of the time")
+RISING = Verdict("leak", "memory in use rises, by 656 MiB in the last third of the time")
 
 
 def finding(kind="retrace", site=LINE, verdict=LEAK):
     return Finding(
-        kind=kind, site=site, since=0, grown=57, rate=1.0, per="hour", bytes=41200000, verdict=verdict,
+        kind=kind, site=site, since=0, grown=57, rate=1.0, per="hour", bytes=int(41.2 * MIB), verdict=verdict,
         cause="what happens", cure="what to do", confidence=0.9,
     )  # fmt: skip
 
 
 CASES = [
-    (Known([finding(), finding()], LONG), "LEAK at train.py:41 step() (retrace, 41.2 MB kept), and 1 more"),
-    (Known([finding()], LONG, blind="level is off"), "LEAK at train.py:41 step() (retrace, 41.2 MB kept)"),
-    (Known([finding(site=UNKNOWN)], LONG), "LEAK at <unknown line> (retrace, 41.2 MB kept)"),
+    (Known([finding(), finding()], LONG), "LEAK at train.py:41 step() (retrace, 41.2 MiB kept), and 1 more"),
+    (Known([finding()], LONG, blind="level is off"), "LEAK at train.py:41 step() (retrace, 41.2 MiB kept)"),
+    (Known([finding(site=UNKNOWN)], LONG), "LEAK at <unknown line> (retrace, 41.2 MiB kept)"),
     (Known([finding(verdict=FILLING)], LONG), "GROWING, too early to tell"),
     (Known([], LONG._replace(growing=Growing("+9", 40, 112))), "GROWING, too early to tell (40 of about 112 looks)"),
     (Known([], Looked(5.0, 10, 32, "step", left=("2 models",))), "GROWING, too early to tell (10 of about 32 steps)"),

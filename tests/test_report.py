@@ -37,9 +37,10 @@ from tfmemwatch.reports import (
     Traced,
 )
 
+MIB = 1 << 20
 LOOP = Site("/project/train.py", 41, "train_step")
 MAIN = Site("/project/train.py", 7, "<module>")
-MEMORY = Memory(412000000, 300000000, 12000000, 1200000, None)
+MEMORY = Memory(412 * MIB, 300 * MIB, 12 * MIB, 1200000, None)
 
 
 def tally(kind, site, born, died=0, size=0, seconds=0.0, note="", live=0):
@@ -51,15 +52,15 @@ def account(resident):
 
 
 FINDING = Finding(
-    kind="retrace", site=LOOP, since=3, grown=57, rate=1.0, per="step", bytes=41200000, verdict="leak",
+    kind="retrace", site=LOOP, since=3, grown=57, rate=1.0, per="step", bytes=int(41.2 * MIB), verdict="leak",
     cause="the tf.function train_step is traced again and again", cure="Pass tensors.", confidence=0.9,
     stack=(LOOP, MAIN), trail=(1.0, 2.0, 3.0),
 )  # fmt: skip
 FULL = Report(
     title="as of 14:02:11", seconds=1.0, findings=(FINDING,), memory=MEMORY,
     headline=Headline("LEAK", "LEAK at train.py:41 train_step()", "why"), memory_before=MEMORY,
-    account=account(412000000), account_before=account(400000000), verdict=Verdict("leak", "it rises"),
-    made=(Made("variable", MAIN, 12, 2, 8000),), traces=(Traced("train_step", LOOP, True, 56, 12.3, 41000000),),
+    account=account(412 * MIB), account_before=account(400 * MIB), verdict=Verdict("leak", "it rises"),
+    made=(Made("variable", MAIN, 12, 2, 8000),), traces=(Traced("train_step", LOOP, True, 56, 12.3, 41 * MIB),),
     builds=(Built("train_step", LOOP, 3, 1, 2.0, 1000),),
     retrace_causes=(RetraceCause("train_step", "lr", "a new Python float", LOOP, 56),),
     functions=40, orphan_functions=3, sessions=(OpenSessions(MAIN, 2, 30.0),),
@@ -67,7 +68,7 @@ FULL = Report(
     models=(LivingModel("net", 4, 100, 2, 0),), left_of_models=(LeftOfModel("old", MAIN, 4, 2, 100, "train.kept"),),
     limits=(Limit("container limit", 4 << 30, 1 << 30, True),),
     outlook=Outlook("container limit", 4 << 30, 60.0, 30.0, math.inf, 1e6, "container"),
-    rise="the process has grown by 0.8 MB an hour", history=(Moment(0.0, 1, None, {"variable": 3}),),
+    rise="the process has grown by 0.8 MiB an hour", history=(Moment(0.0, 1, None, {"variable": 3}),),
     sources=(Excerpt("/project/train.py", 41, 40, ("def train_step(x):", "    return x")),),
     program=Program(7, "here", "train.py", 1.0),
     off={"writers": "no summary writers"}, level="counts",
@@ -110,11 +111,11 @@ def test_nothing_of_a_report_is_left_out_of_the_test_above():
 @pytest.mark.parametrize(
     "part",
     [
-        "1 finding", "train.py:41 train_step() retraced 56×, 12 s, 41 MB  (train_step)", "3 builds for 1 trace",
+        "1 finding", "train.py:41 train_step() retraced 56×, 12 s, 41 MiB  (train_step)", "3 builds for 1 trace",
         "40 functions in TensorFlow's runtime; 3 of them have no owner", "2, the oldest open for",
         "net.predict", "Models alive", "old: 2 of 4 variables still alive (100 B), held by train.kept",
-        "the process has grown by 0.8 MB an hour", "nearest limit: container limit, 4 GiB, 3 GiB left",
-        "at this rate the container limit", "writers: no summary writers", "412 MB  +12 MB",
+        "the process has grown by 0.8 MiB an hour", "nearest limit: container limit, 4 GiB, 3 GiB left",
+        "at this rate the container limit", "writers: no summary writers", "412 MiB  +12 MiB",
         "The level is counts since ", ", because its hooks took 1.4 % of the time and may take 1 %",
     ],
 )  # fmt: skip
@@ -182,7 +183,7 @@ def test_history_is_read_only_where_it_is_kept():
         moments.look(look, lambda: MEMORY, tallies)
     kept = moments.kept
     assert len(kept) <= 32 and len(read) < 300
-    assert kept[0] == Moment(0, 412000000, 300000000, {"variable": 1}, 12000000, 1200000)
+    assert kept[0] == Moment(0, 412 * MIB, 300 * MIB, {"variable": 1}, MEMORY.kept_bytes, MEMORY.python_blocks)
     assert plot([moment.alive["variable"] for moment in kept])
 
 

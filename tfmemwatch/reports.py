@@ -44,7 +44,7 @@ class Calls(NamedTuple):
 
     @property
     def leaves(self) -> str:
-        """What a thousand calls leave, as a person says it: `1.02 MB ± 40 kB`; nothing where too little is known."""
+        """What a thousand calls leave, as a person says it: `1.02 MiB ± 40 KiB`; nothing where too little is known."""
         if self.measured < _LEAST_MEASURED or math.isinf(self.error_bytes):
             return ""
         return "%s ± %s" % (size_of(1000 * self.per_call) if self.is_sure else "0 B", size_of(1000 * self.error_bytes))

@@ -10,7 +10,6 @@ from typing import Dict, Iterator, Optional, Tuple
 from .. import __version__
 from ..config import ENVIRONMENT, Config, doubts, load
 from ..memory import mappings
-from ..memory.forecast import limit_of
 from ..memory.limits_ahead import LimitsAhead
 from ..memory.process import Memory, Process, python_heap
 from ..monitor.watch import Watch
@@ -92,7 +91,7 @@ def _print_limits(ahead: LimitsAhead) -> None:
     print("\nLimits")
     ahead.look(0.0, Memory(None, None, None, 0), 0)
     for limit in ahead.limits:
-        print("  %-28s %10s, %s left" % (limit.name, limit_of(limit.bytes), size_of(limit.left_bytes)))
+        print("  %-28s %10s, %s left" % (limit.name, size_of(limit.bytes), size_of(limit.left_bytes)))
     for why in ahead.off:
         print("  off: %s" % why)
 

@@ -10,7 +10,7 @@ import platform
 from typing import List, Sequence
 
 from ..growth.history import plot
-from ..memory.forecast import limit_of, span_of
+from ..memory.forecast import span_of
 from ..model import Finding
 from ..reports import Report
 from ..units import bytes_pace_of, pace_of, since_of, size_of
@@ -62,7 +62,7 @@ def _memory(report: Report) -> List[str]:
     resident, limit = report.memory.resident_bytes, report.limit
     lines = ["- resident %s" % size_of(resident)] if resident is not None else []
     if limit is not None:
-        lines.append("- nearest limit: %s, %s" % (limit.name, limit_of(limit.bytes)))
+        lines.append("- nearest limit: %s, %s" % (limit.name, size_of(limit.bytes)))
     if report.outlook is not None:
         lines.append("- at this rate it is reached in %s" % span_of(report.outlook.seconds))
     if report.verdict is not None and report.verdict.word:

@@ -8,7 +8,7 @@ from ..catalog import BY_KIND
 from ..growth.history import plot
 from ..headline import NOT_WATCHED, Headline
 from ..memory.account import Account
-from ..memory.forecast import limit_of, span_of
+from ..memory.forecast import span_of
 from ..memory.process import Memory
 from ..model import Finding
 from ..reports import Built, Calls, LeftOfModel, LivingModel, Made, OpenSessions, Report, Traced, level_line
@@ -142,7 +142,7 @@ def _ahead(report: Report) -> List[str]:
     lines = [report.rise] if report.rise else []
     limit = report.limit
     if limit is not None and not report.is_of_block:
-        lines.append("nearest limit: %s, %s, %s left" % (limit.name, limit_of(limit.bytes), limit_of(limit.left_bytes)))
+        lines.append("nearest limit: %s, %s, %s left" % (limit.name, size_of(limit.bytes), size_of(limit.left_bytes)))
     if report.outlook is not None:
         lines.append(str(report.outlook))
     return lines

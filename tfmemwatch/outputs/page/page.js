@@ -14,14 +14,9 @@
 
   const three = (number) => String(Number(number.toPrecision(3)));
   const sizeOf = (number) => {
-    for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]])
-      if (Math.abs(number) >= size) return three(number / size) + " " + unit;
+    for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]])
+      if (Math.abs(number) >= size) return (Math.abs(number) < 999.5 * size ? three(number / size) : Math.round(number / size)) + " " + unit;
     return Math.trunc(number) + " B";
-  };
-  const limitOf = (number) => {
-    for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20]])
-      if (number >= size) return three(number / size) + " " + unit;
-    return number + " B";
   };
   const countOf = (number) => number >= 1000 ? Math.round(number).toLocaleString("en-US") : three(number);
   const changeOf = (number) => (number < 0 ? "−" : "+") + sizeOf(Math.abs(number));
@@ -129,7 +124,7 @@
   const endOf = (outlook) => {
     const [soonest, latest] = [spanOf(outlook.soonest_seconds), outlook.latest_seconds === null ? "…" : spanOf(outlook.latest_seconds)];
     const range = soonest === latest ? "" : " (" + soonest + " – " + latest + ")";
-    return ["in " + spanOf(outlook.seconds), outlook.limit + " of " + limitOf(outlook.limit_bytes) + range];
+    return ["in " + spanOf(outlook.seconds), outlook.limit + " of " + sizeOf(outlook.limit_bytes) + range];
   };
   const fact = (name, value, more, tone) => h("div", null, h("dt", null, name), h("dd", { class: tone }, value), more ? h("dd", null, more) : null);
 
@@ -139,7 +134,7 @@
     if (finding && finding.outlook) return fact("When it runs out", said(finding.outlook));
     const limit = report.limits[0];
     if (!limit || report.is_of_block) return fact("When it runs out", "Not known", "no limit is near");
-    return fact("When it runs out", NO_END[report.headline.word] || "Not to be told yet", limitOf(limitLeft(limit)) + " left below the " + limit.name);
+    return fact("When it runs out", NO_END[report.headline.word] || "Not to be told yet", sizeOf(limitLeft(limit)) + " left below the " + limit.name);
   };
   const growth = (finding) => {
     const kept = finding.bytes >= 1024 ? sizeOf(finding.bytes) + " kept" : "";
@@ -255,7 +250,8 @@
     const y = (value) => box.bottom - (Math.min(top, Math.max(floor, value)) - floor) / (top - floor) * (box.bottom - box.top);
     Object.assign(chart, { points: inside, x, y, box, wide, high, spanFrom: from, spanUntil: until });
 
-    const grid = [], step = niceStep(top - floor, high / 52);
+    const unit = [2 ** 30, 2 ** 20, 2 ** 10].find((size) => top - floor >= 1.2 * size) || 1;
+    const grid = [], step = niceStep((top - floor) / unit, high / 52) * unit;
     for (let value = Math.ceil(floor / step) * step; value <= top; value += step)
       grid.push(s("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) }), s("text", { x: box.left - 8, y: y(value) + 4, "text-anchor": "end" }, sizeOf(value)));
     const inSteps = report.history_in === "steps", span = until - from;
@@ -277,7 +273,7 @@
     const clip = s("clipPath", { id: "inside" }, s("rect", { x: box.left, y: box.top - 14, width: box.right - box.left, height: box.bottom - box.top + 14 }));
     const over = [];
     if (ahead) over.push(s("path", { class: "ahead", d: "M" + x(end.at) + "," + y(end.resident_bytes) + "L" + x(until) + "," + y(ahead) }));
-    if (isNear && limit <= top) over.push(s("line", { class: "limit", x1: box.left, x2: box.right, y1: y(limit), y2: y(limit) }), s("text", { class: "limit-name", x: box.left + 6, y: y(limit) + 15 }, report.limits[0].name + ": " + limitOf(limitLeft(report.limits[0])) + " left"));
+    if (isNear && limit <= top) over.push(s("line", { class: "limit", x1: box.left, x2: box.right, y1: y(limit), y2: y(limit) }), s("text", { class: "limit-name", x: box.left + 6, y: y(limit) + 15 }, report.limits[0].name + ": " + sizeOf(limitLeft(report.limits[0])) + " left"));
     const marks = marksOf(report).filter((mark) => mark.at >= from && mark.at <= to).slice(0, 20).map((mark) => [
       s("line", { class: "began", x1: x(mark.at), x2: x(mark.at), y1: box.top, y2: box.bottom }),
       s("circle", { class: "badge", cx: x(mark.at), cy: box.top - 9, r: 9 }),
