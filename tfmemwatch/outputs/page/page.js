@@ -65,23 +65,23 @@
     for (const [name, value] of Object.entries(attributes || {})) {
       if (value === null || value === undefined || value === false) continue;
       if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else element.setAttribute(name, value === true ? "" : value);
+      else element.setAttribute(name, value === true ? "" : seen(value));
     }
-    element.append(...children.flat(3).filter((one) => one !== null && one !== undefined && one !== "" && one !== false));
+    element.append(...children.flat(3).filter((one) => one !== null && one !== undefined && one !== "" && one !== false).map((one) => typeof one === "string" ? seen(one) : one));
     return element;
   };
   const h = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
   const s = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
-  const said = (text) => h("bdi", null, clipped(seen(text)));
-  const brief = (text) => h("bdi", null, clipped(seen(text), 60));
-  const prose = (text) => h("bdi", null, clipped(seen(text)).split("`").map((part, number) => number % 2 ? h("code", null, part) : part));
+  const said = (text) => h("bdi", null, clipped(text));
+  const brief = (text) => h("bdi", null, clipped(text, 60));
+  const prose = (text) => h("bdi", null, clipped(text).split("`").map((part, number) => number % 2 ? h("code", null, part) : part));
   const lineOf = (site) => {
     if (!site.line) return site.function;
     const name = site.file.replace(/\\/g, "/").split("/").pop();
     return name + ":" + site.line + " " + (site.function.startsWith("<") ? site.function : site.function + "()");
   };
-  const at = (site) => h("bdi", { class: "mono", title: clipped(seen(site.file)) }, clipped(seen(lineOf(site)), MOST_OF_A_NAME));
-  const linked = (text) => seen(text).split(/(https:\/\/(?:github\.com|www\.tensorflow\.org)\/[\w./#?=-]*[\w/])/).map((part, number) =>
+  const at = (site) => h("bdi", { class: "mono", title: clipped(site.file) }, clipped(lineOf(site), MOST_OF_A_NAME));
+  const linked = (text) => text.split(/(https:\/\/(?:github\.com|www\.tensorflow\.org)\/[\w./#?=-]*[\w/])/).map((part, number) =>
     number % 2 ? h("a", { href: part, rel: "noreferrer noopener", target: "_blank" }, part) : prose(part));
 
   // A part of the page is made again only when what it shows has changed: what was opened stays open.
@@ -433,14 +433,14 @@
     else select();
   };
   const codeWithCopy = (code, name) => h("div", { class: "code with-copy" },
-    h("pre", { tabindex: "0", role: "region", "aria-label": name }, h("code", null, h("bdi", null, seen(code)))),
+    h("pre", { tabindex: "0", role: "region", "aria-label": name }, h("code", null, h("bdi", null, code))),
     h("button", { "data-name": "copy " + code.slice(0, 60), "aria-label": "Copy: " + name, onclick: (event) => copy(code, event.currentTarget) }, "Copy"));
   const sourceOf = (report, finding) => {
     const found = report.sources.find((one) => one.file === finding.site.file && one.line === finding.site.line);
     if (!found) return null;
     const lines = found.lines.map((line, number) => h("span", { class: found.first + number === found.line ? "at" : null },
-      h("i", { "aria-hidden": "true" }, String(found.first + number)), found.first + number === found.line ? h("span", { class: "unseen" }, "this line: ") : null, h("bdi", null, seen(line) || " ")));
-    return h("div", { class: "part" }, h("b", null, h("bdi", null, clipped(seen(found.file)))), found.is_newer ? h("p", { class: "quiet small" }, "This file has changed since the program began: the lines may be others than those that run.") : null,
+      h("i", { "aria-hidden": "true" }, String(found.first + number)), found.first + number === found.line ? h("span", { class: "unseen" }, "this line: ") : null, h("bdi", null, line || " ")));
+    return h("div", { class: "part" }, h("b", null, h("bdi", null, clipped(found.file))), found.is_newer ? h("p", { class: "quiet small" }, "This file has changed since the program began: the lines may be others than those that run.") : null,
       h("div", { class: "code source" }, h("pre", { tabindex: "0", role: "region", "aria-label": "Source around line " + found.line }, h("code", null, lines))));
   };
   const card = (report, finding, number) => {
@@ -460,7 +460,7 @@
         sourceOf(report, finding),
         h("div", { class: "part cure" }, h("b", null, "What to do"), linked(finding.cure)),
         finding.suggestion ? h("div", { class: "part" }, h("b", null, "Write instead"), codeWithCopy(finding.suggestion, "the code to write instead")) : null,
-        finding.holder ? h("div", { class: "part way" }, h("b", null, "Held by"), finding.holder.split(" → ").map((one, step) => [step ? " → " : "", h("bdi", { class: "mono" }, clipped(seen(one)))])) : null,
+        finding.holder ? h("div", { class: "part way" }, h("b", null, "Held by"), finding.holder.split(" → ").map((one, step) => [step ? " → " : "", h("bdi", { class: "mono" }, clipped(one))])) : null,
         finding.stack.length > 1 ? h("div", { class: "part way" }, h("b", null, "Called by"), finding.stack.slice(1).map((one, step) => [step ? " ← " : "", at(one)])) : null,
         finding.outlook ? h("p", null, said(upper(finding.outlook)), ".") : null,
         finding.known ? h("p", { class: "quiet" }, linked(finding.known)) : null,
@@ -506,8 +506,8 @@
     const again = report.traces.filter((row) => row.is_retrace), first = report.traces.filter((row) => !row.is_retrace);
     if (!report.traces.length) return null;
     const reasons = (row) => report.retrace_causes.filter((one) => one.function === row.function && lineOf(one.site) === lineOf(row.site)).concat(report.retrace_causes.filter((one) => one.function === row.function && lineOf(one.site) !== lineOf(row.site)));
-    const causes = (row) => h("ul", { class: "plain" }, reasons(row).slice(0, 5).map((one) => h("li", null, one.argument ? [h("bdi", { class: "mono" }, clipped(seen(one.argument), MOST_OF_A_NAME)), " "] : null, prose(one.cause), " (" + countOf(one.times) + ")")));
-    const rows = again.map((row) => [h("bdi", { class: "mono" }, clipped(seen(row.function), MOST_OF_A_NAME)), at(row.site), countOf(row.times), causes(row), three(row.seconds) + " s", sizeOf(row.bytes)]);
+    const causes = (row) => h("ul", { class: "plain" }, reasons(row).slice(0, 5).map((one) => h("li", null, one.argument ? [h("bdi", { class: "mono" }, clipped(one.argument, MOST_OF_A_NAME)), " "] : null, prose(one.cause), " (" + countOf(one.times) + ")")));
+    const rows = again.map((row) => [h("bdi", { class: "mono" }, clipped(row.function, MOST_OF_A_NAME)), at(row.site), countOf(row.times), causes(row), three(row.seconds) + " s", sizeOf(row.bytes)]);
     const once = first.reduce((sum, row) => sum + row.times, 0), seconds = first.reduce((sum, row) => sum + row.seconds, 0);
     return [h("h2", null, "Retraces by function"), h("div", { class: "panel" },
       rows.length ? long("Retraces by function", ["function", "line", "times*", "why", "took*", "memory*"], rows) : h("p", null, "No function was traced a second time."),
@@ -519,7 +519,7 @@
     const each = row.grown_bytes / row.measured;
     return (Math.abs(each) > 3 * row.error_bytes ? sizeOf(1000 * each) : "0 B") + " ± " + sizeOf(1000 * row.error_bytes);
   };
-  const name = (text) => h("bdi", { class: "mono" }, clipped(seen(text), MOST_OF_A_NAME));
+  const name = (text) => h("bdi", { class: "mono" }, clipped(text, MOST_OF_A_NAME));
   const SECTIONS = {
     living: [["history"], living],
     retraces: [["traces", "retrace_causes"], retraces],
