@@ -4,6 +4,7 @@ import base64
 import contextlib
 import json
 import tempfile
+import time
 import urllib.request
 
 from parts import program
@@ -43,6 +44,13 @@ class Browser:
     def run_async(self, script, *arguments):
         """What a script hands to its last argument, a function."""
         return self._ask("/execute/async", {"script": script, "args": list(arguments)})
+
+    def waits_for(self, script):
+        """Until a script returns something: what is not false, 0 or empty."""
+        until = time.monotonic() + LONGEST_SECONDS
+        while not self.run(script):
+            assert time.monotonic() < until, script
+            time.sleep(0.02)
 
     def devtools(self, command, **parameters):
         """What the protocol of the developer tools answers."""

@@ -167,20 +167,14 @@ def live(browser):
             if report is not None:
                 self.report, self.looks, self.page._not_before = report, self.looks + 1, 0
             for _ in range(times):
-                asked = browser.run("return performance.getEntriesByType('resource').length")
+                turns = "return Number(document.documentElement.dataset.turn || 0)"
+                before = browser.run(turns)
                 browser.run("document.dispatchEvent(new Event('visibilitychange'))")
-                browsers_wait(browser, "return performance.getEntriesByType('resource').length > %d" % asked)
+                browser.waits_for(turns + " > %d" % before)
 
     yield Process
     for server in servers:
         server.stop()
-
-
-def browsers_wait(browser, script):
-    """Until a script says so."""
-    asked = """const done = arguments[1], look = () => {
-        if (new Function(arguments[0])()) setTimeout(() => done(true), 50); else setTimeout(look, 20); }; look();"""
-    browser.run_async(asked, script)
 
 
 def later(report, seconds=5.0, **changes):
@@ -249,7 +243,7 @@ def test_it_is_there_at_once_and_an_update_is_short(browser, live, capsys):
     for _ in range(3):
         process.open()
         script = "return performance.getEntriesByName('first-contentful-paint').map((one) => one.startTime)"
-        browsers_wait(browser, script.replace("return ", "return 0 < ").replace("map((one) => one.startTime)", "length"))
+        browser.waits_for(script)
         paints += browser.run(script)
     browser.devtools("Performance.enable")
     for _ in range(6):

@@ -6,7 +6,7 @@
   const LIVE = document.documentElement.dataset.mode === "live";
   const POLL_SECONDS = 5, HIDDEN_SECONDS = 60, MOST_WAIT_SECONDS = 30, ASK_SECONDS = 12;
   const MOST_POINTS = 1500; // of the history; then all of it is asked for again, thinned
-  const MOST_WORKERS = 32;
+  const MOST_WORKERS = 32, SILENT_SECONDS = 300; // after which a worker is no longer offered
   const MOST_CHARACTERS = 400, MOST_OF_A_NAME = 120;
   let shown = JSON.parse(document.getElementById("report").textContent);
 
@@ -571,7 +571,7 @@
     for (const [id, [fields, make]] of Object.entries(SECTIONS)) {
       let section = document.getElementById("of-" + id);
       if (!section) section = tables.appendChild(h("section", { id: "of-" + id }));
-      draw(section, fields.map((field) => report[field]), () => make(report) || []);
+      draw(section, fields.map((field) => field === "history" ? [report.history.length, report.history[report.history.length - 1]] : report[field]), () => make(report) || []);
       section.hidden = !section.childElementCount;
       const title = section.querySelector("h2");
       if (title) { title.id = "title-" + id; section.setAttribute("aria-labelledby", title.id); }
@@ -581,13 +581,13 @@
 
   // -- news of the process: it answers again and again, until it does not
 
-  const link = { state: LIVE ? "live" : "frozen", fails: 0, mark: "", lost: 0, heard: Date.now() / 1000, workers: new Map(), isPinned: false, timer: 0 };
+  const link = { state: LIVE ? "live" : "frozen", fails: 0, mark: "", lost: 0, heard: Date.now() / 1000, workers: new Map(), turns: 0, timer: 0 };
   const identity = (report) => report.program ? report.program.host + " " + report.program.pid + " " + report.program.began : "";
   const news = (tone, ...words) => draw(document.getElementById("news"), [tone, words.map((one) => one.textContent || one)], () => words.length ? [h("div", { class: "news " + tone }, words)] : []);
   const workersNews = () => {
-    const others = [...link.workers.values()].filter((one) => identity(one) !== identity(shown));
+    const others = [...link.workers.values()].map((one) => one.report).filter((one) => identity(one) !== identity(shown));
     if (!others.length) return false;
-    const choose = (report) => () => { shown = report; link.isPinned = true; link.mark = ""; workersNews(); show(); };
+    const choose = (report) => () => { shown = report; link.mark = ""; workersNews(); show(); };
     news("calm", "Several workers answer here. This is process " + shown.program.pid + ". See:", ...others.slice(0, 8).map((one) => h("button", { "data-name": "worker-" + one.program.pid, onclick: choose(one) }, "process " + one.program.pid + (one.findings.length ? ", " + many(one.findings.length, "finding") : ""))));
     return true;
   };
@@ -608,8 +608,8 @@
     const now = Date.now() / 1000, isShown = identity(report) === identity(shown);
     if (!isShown && (report.program.began || report.seconds) > (shown.program.began || 0) && (shown.program.pid === report.program.pid || report.program.began > shown.seconds - 1)) restarted(report);
     else if (isShown) shown = merged(shown, report, asked.since);
-    if (link.workers.size < MOST_WORKERS || link.workers.has(identity(report))) link.workers.set(identity(report), isShown ? shown : report);
-    for (const [key, one] of link.workers) if (now - one.seconds > 300 && key !== identity(shown)) link.workers.delete(key);
+    if (link.workers.size < MOST_WORKERS || link.workers.has(identity(report))) link.workers.set(identity(report), { report: isShown ? shown : report, at: now });
+    for (const [key, one] of link.workers) if (now - one.at > SILENT_SECONDS && key !== identity(shown)) link.workers.delete(key);
     if (link.state === "lost") { link.state = "live"; if (!workersNews()) news("calm", "Connected again."); }
     else if (link.workers.size > 1) workersNews();
     show();
@@ -652,13 +652,14 @@
   };
   const turn = async () => {
     await ask(false);
+    document.documentElement.dataset.turn = String(link.turns += 1); // for who waits for it
     wait();
   };
 
   show();
   addEventListener("resize", () => drawChart());
   if (LIVE) {
-    link.workers.set(identity(shown), shown);
+    link.workers.set(identity(shown), { report: shown, at: link.heard });
     document.addEventListener("visibilitychange", () => { if (!document.hidden) { clearTimeout(link.timer); turn(); } });
     wait();
   }
