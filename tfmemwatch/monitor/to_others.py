@@ -14,13 +14,12 @@ Question = Dict[str, Any]
 def to_others(answers: Answers, process: Process) -> Dict[str, Callable[[Question], str]]:
     """A text for each question."""
 
-    def report(question: Question) -> str:
-        from ..outputs import formats
-
-        return formats.written(answers.report(), question.get("format") or "text")
-
     def remedies(question: Question) -> str:
         names = tuple(str(name) for name in question.get("names", ()))
         return str(remedy.trial(names, question.get("function"), process))
 
-    return {"remedies": remedies, "owners": lambda question: str(answers.account()), "report": report}
+    return {
+        "remedies": remedies,
+        "owners": lambda question: str(answers.account()),
+        "report": lambda question: str(answers.report()),
+    }

@@ -6,7 +6,7 @@
   const LIVE = document.documentElement.dataset.mode === "live";
   const POLL_SECONDS = 5, HIDDEN_SECONDS = 60, MOST_WAIT_SECONDS = 30, ASK_SECONDS = 12;
   const MOST_POINTS = 1500; // of the history; then all of it is asked for again, thinned
-  const MOST_WORKERS = 32, SILENT_SECONDS = 300; // after which a worker is no longer offered
+  const MOST_WORKERS = 32, SILENT_SECONDS = 180; // after which a worker is taken for gone
   const MOST_CHARACTERS = 400, MOST_OF_A_NAME = 120;
   let shown = JSON.parse(document.getElementById("report").textContent);
 
@@ -608,6 +608,7 @@
     const now = Date.now() / 1000, isShown = identity(report) === identity(shown);
     if (!isShown && (report.program.began || report.seconds) > (shown.program.began || 0) && (shown.program.pid === report.program.pid || report.program.began > shown.seconds - 1)) restarted(report);
     else if (isShown) shown = merged(shown, report, asked.since);
+    else if (now - link.workers.get(identity(shown)).at > SILENT_SECONDS) { link.workers.delete(identity(shown)); shown = report; }
     if (link.workers.size < MOST_WORKERS || link.workers.has(identity(report))) link.workers.set(identity(report), { report: isShown ? shown : report, at: now });
     for (const [key, one] of link.workers) if (now - one.at > SILENT_SECONDS && key !== identity(shown)) link.workers.delete(key);
     if (link.state === "lost") { link.state = "live"; if (!workersNews()) news("calm", "Connected again."); }
