@@ -69,7 +69,14 @@ def test_it_shows_all_that_the_report_knows(shown):
     browser = shown(report)
     said = text(browser).replace("\n", " ")
     for finding in report.findings:
-        for part in (finding.site.short, finding.cause[1:], finding.cure, finding.holder, *finding.examples, finding.known):
+        for part in (
+            finding.site.short,
+            finding.cause[1:],
+            finding.cure,
+            finding.holder,
+            *finding.examples,
+            finding.known,
+        ):
             assert part.replace("`", "") in said
         assert all(line in text(browser) for line in finding.suggestion.splitlines())
         assert "+" + finding.gained in said and size_of(finding.bytes) in said
