@@ -77,7 +77,7 @@ RETRACE = Finding(
     short="`tf.constant(np.float32(boost))` (the first 128 traces become 1)",
     trail=tuple(float(step * step // 9 + 3 * step) for step in range(32)),
     began=NOW - 0.6 * 3600,
-    known="Others met it: https://github.com/tensorflow/tensorflow/issues/36355 (Python numbers as arguments).",
+    known="Known as tf#38561 (all versions): Python values are compared by value, and each new value is a trace.",
 )
 CACHE = Finding(
     kind="model_rebuild",

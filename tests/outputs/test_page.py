@@ -102,7 +102,7 @@ def test_another_form_is_an_error_that_names_those_there_are(report, tmp_path):
 def test_markdown_has_the_facts_and_no_data_of_the_programs():
     """Kind, file and function, numbers, versions; no path, source, argument, value or code."""
     said = markdown.issue(STATES["leak"]())
-    for part in ("retrace", "serve.py:42 handle()", "+817", "2.21.0", "412 MiB", "leak (97 %)", "issues/36355"):
+    for part in ("retrace", "serve.py:42 handle()", "+817", "2.21.0", "412 MiB", "leak (97 %)", "tf#38561"):
         assert part in said.replace("\\", "")
     for part in ("/srv", "boost", "softmax", "input_signature", "_seen", "recommender"):
         assert part not in said

@@ -81,8 +81,12 @@
     return name + ":" + site.line + " " + (site.function.startsWith("<") ? site.function : site.function + "()");
   };
   const at = (site) => h("bdi", { class: "mono", title: clipped(site.file) }, clipped(lineOf(site), MOST_OF_A_NAME));
-  const linked = (text) => text.split(/(https:\/\/(?:github\.com|www\.tensorflow\.org)\/[\w./#?=-]*[\w/])/).map((part, number) =>
-    number % 2 ? h("a", { href: part, rel: "noreferrer noopener", target: "_blank" }, part) : prose(part));
+  const ISSUES = { tf: "https://github.com/tensorflow/tensorflow/issues/", keras: "https://github.com/keras-team/keras/issues/" };
+  const linked = (text) => text.split(/\b((?:tf|keras)#\d+)\b/).map((part, number) => {
+    if (number % 2 === 0) return prose(part);
+    const [project, issue] = part.split("#");
+    return h("a", { href: ISSUES[project] + issue, rel: "noreferrer noopener", target: "_blank" }, part);
+  });
 
   // A part of the page is made again only when what it shows has changed: what was opened stays open.
   const drawn = new Map();
@@ -307,10 +311,11 @@
       h("b", null, timeOf(shown, point.at, true)),
       h("div", null, h("span", null, "resident"), h("span", null, sizeOf(point.resident_bytes))),
       ...LAYERS.map((name, layer) => parts[layer] > 0 ? h("div", null, h("span", null, h("i", { class: "k" + layer }), name), h("span", null, sizeOf(parts[layer]))) : null).filter(Boolean),
-      ...Object.entries(point.alive).sort((one, other) => other[1] - one[1]).slice(0, 3).map(([kind, count]) => h("div", { class: "quiet" }, h("span", null, kindOf(kind)), h("span", null, countOf(count)))));
+      ...aliveOf(point).sort((one, other) => other[1] - one[1]).slice(0, 3).map(([kind, count]) => h("div", { class: "quiet" }, h("span", null, kindOf(kind)), h("span", null, countOf(count)))));
     const scale = (element.clientWidth || chart.wide) / chart.wide, room = element.clientWidth - chart.tip.offsetWidth;
     chart.tip.style.left = Math.max(0, Math.min(room, left * scale < room / 2 ? left * scale + 14 : left * scale - chart.tip.offsetWidth - 14)) + "px";
   };
+  const aliveOf = (point) => Object.entries(point.alive).filter(([kind]) => WORDS.alive.includes(kind)); // the rest are events
   const kindOf = (kind) => WORDS.kinds[kind] || kind;
   const nearest = (event) => {
     const bounds = chart.element.getBoundingClientRect(), left = (event.clientX - bounds.left) * chart.wide / bounds.width;
@@ -492,7 +497,7 @@
   };
   const living = (report) => {
     const kinds = new Map();
-    report.history.forEach((point, number) => Object.entries(point.alive).forEach(([kind, count]) => {
+    report.history.forEach((point, number) => aliveOf(point).forEach(([kind, count]) => {
       if (!kinds.has(kind)) kinds.set(kind, new Array(report.history.length).fill(0));
       kinds.get(kind)[number] = count;
     }));
