@@ -310,3 +310,32 @@ def test_a_month_of_history_is_bounded():
 def test_what_is_nasty_is_in_the_fixture():
     """Else the tests above would show nothing."""
     assert "</script>" in NASTY and "\u202e" in NASTY and len(NASTY) > 10_000
+
+
+# -- in real frameworks
+
+
+@pytest.mark.slow
+def test_fastapi_mounts_it(needs):
+    """`app.mount("/memory", tfmemwatch.asgi_app())`: with and without the slash, behind a proxy's prefix too."""
+    app = needs("fastapi").FastAPI()
+    app.mount("/memory", tfmemwatch.asgi_app())
+    for root in ("", "/behind"):
+        assert asked(app, "/memory/", root=root)[0] == 200
+        said = json.loads(asked(app, root + "/memory/report.json", root=root)[2])
+        assert said["headline"]["word"] == "NOT WATCHED"
+        status, headers, _ = asked(app, "/memory", root=root)
+        assert status in (301, 307) and headers["location"].endswith("memory/")
+        assert asked(app, "/memory/x", root=root)[0] == 404
+
+
+@pytest.mark.slow
+def test_flask_mounts_it(needs):
+    """`DispatcherMiddleware(app, {"/memory": tfmemwatch.wsgi_app()})`."""
+    app, dispatcher = needs("flask").Flask("app"), needs("werkzeug.middleware.dispatcher").DispatcherMiddleware
+    app.wsgi_app = dispatcher(app.wsgi_app, {"/memory": tfmemwatch.wsgi_app()})
+    client = app.test_client()
+    assert client.get("/memory/").data.startswith(b"<!DOCTYPE html>")
+    assert client.get("/memory/report.json").json["level"] == "off"
+    assert client.get("/memory").headers["Location"] == "./memory/"
+    assert client.head("/memory/").status_code == 200 and client.post("/memory/").status_code == 405

@@ -20,9 +20,8 @@ def asgi(page: LivePage) -> Callable[[Dict[str, Any], _Receive, _Send], Awaitabl
             await receive()
             await send({"type": "websocket.close", "code": 1000})
         elif scope["type"] == "http":
-            root, path = scope.get("root_path", ""), scope.get("path", "")
-            if root and (path == root or path.startswith(root.rstrip("/") + "/")):  # newer ones leave it in the path
-                path = path[len(root.rstrip("/")) :]
+            root = scope.get("root_path", "")
+            path = _below(root.rstrip("/"), scope.get("path", ""))
             known = _header(scope.get("headers", ()), b"if-none-match")
             query = bytes(scope.get("query_string", b"")).decode("latin-1")
             answer = _answered(page, scope["method"], root, path, query, known)
@@ -46,6 +45,16 @@ def wsgi(page: LivePage) -> Callable[[Dict[str, Any], Callable[..., Any]], Itera
         return [] if method == "HEAD" else [answer.body]
 
     return application
+
+
+def _below(root: str, path: str) -> str:
+    """The path below the place where the page is: newer servers leave that in the path, or what no proxy took off it."""
+    while root:
+        if path == root or path.startswith(root + "/"):
+            return path[len(root) :]
+        slash = root.find("/", 1)
+        root = root[slash:] if slash > 0 else ""
+    return path
 
 
 def _answered(page: LivePage, method: str, root: str, path: str, query: str, known: str) -> Answer:
