@@ -280,6 +280,15 @@ def test_the_same_by_wsgi():
     assert said[-1] == ("301 Moved Permanently", {**said[-1][1], "Location": "./memory/"})
 
 
+def test_a_report_that_fails_is_an_answer_and_no_error_of_the_programs_server(failures):
+    """Its log has enough to say."""
+    page = LivePage(lambda: 1 / 0, lambda: 1)
+    assert asked(mounted.asgi(page), "/")[0] == 500
+    said = []
+    mounted.wsgi(page)({"PATH_INFO": "/"}, lambda status, headers: said.append(status))
+    assert said == ["500 Internal Server Error"] and failures == {"live page": 2}
+
+
 def test_the_applications_show_whatever_watches():
     """Made before `install()` or after, they show what there is: also that nobody watches."""
     application = tfmemwatch.asgi_app()

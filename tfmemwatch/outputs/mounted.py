@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Awaitable, Callable, Dict, Iterable, List, Tuple
 
-from .live_page import REASONS, Answer, LivePage, moved
+from ..safety import guard
+from .live_page import REASONS, Answer, LivePage, failed, moved
 
 _Receive = Callable[[], Awaitable[Dict[str, Any]]]
 _Send = Callable[[Dict[str, Any]], Awaitable[None]]
@@ -48,7 +49,7 @@ def wsgi(page: LivePage) -> Callable[[Dict[str, Any], Callable[..., Any]], Itera
 
 
 def _below(root: str, path: str) -> str:
-    """The path below the place where the page is: newer servers leave that in the path, or what no proxy took off it."""
+    """The path below the place where the page is; servers leave that in it, or a part of it, or nothing."""
     while root:
         if path == root or path.startswith(root + "/"):
             return path[len(root) :]
@@ -61,7 +62,11 @@ def _answered(page: LivePage, method: str, root: str, path: str, query: str, kno
     """By the page; without its last slash it moves by a relative link, which holds behind any proxy."""
     if not path:
         return moved("./%s/" % root.rstrip("/").rpartition("/")[2])
-    return page.answer(method, path, query, known)
+    try:
+        return page.answer(method, path, query, known)
+    except Exception:  # the program's own server is not to hear of it
+        guard.failed("live page")
+        return failed()
 
 
 def _headers(answer: Answer) -> List[Tuple[str, str]]:
