@@ -334,7 +334,7 @@ def nasty():
         baked_in=(BakedIn(NASTY, site, NASTY),),
         sources=(Excerpt(site.file, 7, 6, (NASTY, NASTY)),),
         rise=NASTY,
-        program=Program(1, NASTY, NASTY, 1.0),
+        program=Program(1, NASTY, NASTY, 1.0, NASTY),
         off={NASTY: NASTY},
         versions={"tensorflow": NASTY},
         level_why=NASTY,

@@ -539,7 +539,7 @@
   };
   const watchItself = (report) => {
     const own = report.own, rows = [], add = (key, ...value) => rows.push(h("dt", null, key), h("dd", null, value));
-    if (report.program) add("process", said(report.program.name || "python"), " · " + report.program.pid + " on ", said(report.program.host));
+    if (report.program) add("process", brief(report.program.name || "python"), " · " + report.program.pid + " on ", brief(report.program.host), report.program.note ? ", " + clipped(report.program.note) : "");
     add("level", report.level || "not known", report.level_since ? " since " + clock(report.level_since) + " (" + day(report.level_since) + ")" : "", report.level_why ? [", because ", said(report.level_why)] : null);
     if (own) {
       add("cost so far", three(own.seconds) + " s of processor in " + many(own.looks, "look") + ", " + sizeOf(own.bytes) + " of tables");
@@ -562,7 +562,7 @@
     const [tone, word] = states[link.state];
     const when = link.state === "frozen" ? "as of " + clock(shown.seconds, true) + ", " + day(shown.seconds) : word + " · as of " + clock(shown.seconds, true);
     draw(document.getElementById("bar"), [program, when, tone], () => [h("span", { class: "brand" }, "tfmemwatch"),
-      h("span", { class: "who" }, shown.is_of_block ? [said(shown.title), " · "] : null, program ? [brief(program.name || "python"), " · process " + program.pid + " on ", brief(program.host)] : null), h("span", { class: "pulse " + tone }, when)]);
+      h("span", { class: "who" }, shown.is_of_block ? [said(shown.title), " · "] : null, program ? [brief(program.name || "python"), " · process " + program.pid + " on ", brief(program.host), program.note ? ", " + clipped(program.note) : ""] : null), h("span", { class: "pulse " + tone }, when)]);
   };
   const foot = () => draw(document.getElementById("foot"), [LIVE, shown.versions], () => [
     LIVE ? [h("a", { href: "report.txt" }, "Report as text"), h("a", { href: "report.json" }, "as JSON")] : null, "tfmemwatch " + (shown.versions.tfmemwatch || "")]);
