@@ -7,7 +7,8 @@ import math
 import pytest
 
 import tfmemwatch
-from tfmemwatch.growth.history import plot
+from tfmemwatch.explain.excerpts import Excerpt
+from tfmemwatch.growth.history import History, plot
 from tfmemwatch.growth.memory_verdict import Verdict
 from tfmemwatch.headline import Headline, Known, Looked, headline
 from tfmemwatch.memory.account import Account
@@ -30,6 +31,7 @@ from tfmemwatch.reports import (
     Moment,
     OpenSessions,
     OwnCost,
+    Program,
     Report,
     RetraceCause,
     Traced,
@@ -67,6 +69,8 @@ FULL = Report(
     limits=(Limit("container limit", 4 << 30, 1 << 30, True),),
     outlook=Outlook("container limit", 4 << 30, 60.0, 30.0, math.inf, 1e6, "container"),
     rise="the process has grown by 0.8 MiB an hour", history=(Moment(0.0, 1, None, {"variable": 3}),),
+    sources=(Excerpt("/project/train.py", 41, 40, ("def train_step(x):", "    return x")),),
+    program=Program(7, "here", "train.py", 1.0),
     off={"writers": "no summary writers"}, level="counts",
     level_since=1.0, level_why="its hooks took 1.4 % of the time and may take 1 %",
     own=OwnCost(0.1, 100, 7, 1.0, 0, {"traces": 1}),
@@ -81,7 +85,10 @@ def test_a_report_is_plain_json():
     assert told["findings"][0]["site"] == {"file": "/project/train.py", "line": 41, "function": "train_step"}
     assert told["findings"][0]["stack"][1]["line"] == 7
     assert [row["error_bytes"] for row in told["calls"]] == [None, 0.5]
-    assert told["history"] == [{"at": 0.0, "resident_bytes": 1, "in_use_bytes": None, "alive": {"variable": 3}}]
+    assert told["history"] == [
+        {"at": 0.0, "resident_bytes": 1, "in_use_bytes": None, "alive": {"variable": 3}, "kept_bytes": None,
+         "python_blocks": 0, "variables_bytes": 0}
+    ]  # fmt: skip
 
 
 def test_every_field_of_a_report_is_in_its_json():
@@ -91,7 +98,7 @@ def test_every_field_of_a_report_is_in_its_json():
     assert SCHEMA == 1 and names == set(
         "title seconds findings memory headline memory_before account account_before verdict made traces builds "
         "retrace_causes baked_in functions orphan_functions sessions calls models left_of_models limits outlook rise "
-        "history off level level_since level_why own versions is_of_block".split()
+        "history history_in sources program off level level_since level_why own versions is_of_block".split()
     )
 
 
@@ -166,7 +173,7 @@ def test_two_snapshots_make_a_report_of_what_lies_between():
 
 def test_history_is_read_only_where_it_is_kept():
     """A few moments of any length of time: what is not kept costs no reading."""
-    moments, read = Moments(), []
+    moments, read = Moments(History()), []
 
     def tallies():
         read.append(1)
@@ -176,7 +183,7 @@ def test_history_is_read_only_where_it_is_kept():
         moments.look(look, lambda: MEMORY, tallies)
     kept = moments.kept
     assert len(kept) <= 32 and len(read) < 300
-    assert kept[0] == Moment(0, 412 * MIB, 300 * MIB, {"variable": 1})
+    assert kept[0] == Moment(0, 412 * MIB, 300 * MIB, {"variable": 1}, MEMORY.kept_bytes, MEMORY.python_blocks)
     assert plot([moment.alive["variable"] for moment in kept])
 
 

@@ -8,6 +8,7 @@ import time
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .explain.baked_in import BakedIn
+from .explain.excerpts import Excerpt
 from .growth.memory_verdict import Verdict
 from .headline import NOTHING_READ, Headline
 from .memory.account import Account
@@ -161,10 +162,23 @@ class OpenSessions(NamedTuple):
 class Moment(NamedTuple):
     """One point of the history."""
 
-    at: float  # seconds since the watch began, or the step of a block
+    at: float  # seconds since the watch began, or the step of a block: `Report.history_in`
     resident_bytes: Optional[int]
     in_use_bytes: Optional[int]
     alive: Mapping[str, int]  # by kind
+    kept_bytes: Optional[int] = None  # by malloc, free
+    python_blocks: int = 0
+    variables_bytes: int = 0
+
+
+class Program(NamedTuple):
+    """Which process it is: of many workers one answers."""
+
+    pid: int
+    host: str
+    name: str  # of its script
+    began: float  # time.time() when the watch began
+    note: str = ""  # where it answers for others, too
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -195,6 +209,9 @@ class Report:
     outlook: Optional[Outlook] = None  # when one of them is reached
     rise: str = ""  # how fast memory grows, and since when
     history: Tuple[Moment, ...] = ()
+    history_in: str = "seconds"  # since the watch began, or "steps" of a block
+    sources: Tuple[Excerpt, ...] = ()  # the lines around those of the findings
+    program: Optional[Program] = None
     off: Mapping[str, str] = dataclasses.field(default_factory=dict)  # what is not watched, and why
     level: str = ""
     level_since: Optional[float] = None  # time.time()
@@ -214,7 +231,7 @@ class Report:
     def as_dict(self) -> Dict[str, Any]:
         """The same for JSON: dicts, lists, texts, numbers and None; `schema` says which names there are."""
         names = [field.name for field in dataclasses.fields(Report)]
-        return {"schema": SCHEMA, **{name: _plain(getattr(self, name)) for name in names}}
+        return {"schema": SCHEMA, **{name: plain(getattr(self, name)) for name in names}}
 
 
 class Sample(NamedTuple):
@@ -239,14 +256,19 @@ class Sample(NamedTuple):
     headline: Headline = NOTHING_READ
 
 
-def _plain(value: Any) -> Any:
+_AS_THEY_ARE = frozenset(map(id, (type(None), bool, int, str)))
+
+
+def plain(value: Any) -> Any:
     """A value of a report as JSON has it: a number that is none of JSON's is None."""
+    if id(type(value)) in _AS_THEY_ARE:
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if hasattr(value, "_asdict"):
-        return {name: _plain(one) for name, one in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+    if hasattr(value, "_fields"):
+        return {name: plain(one) for name, one in zip(value._fields, value)}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+        return [plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    return value if isinstance(value, (int, str)) else str(value)

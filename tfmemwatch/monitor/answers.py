@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import socket
 import sys
 import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..explain.baked_in import BakedIn
+from ..explain.excerpts import excerpts
 from ..growth.memory_verdict import Verdict
-from ..headline import Headline, Known, Looked, headline
+from ..headline import NOT_WATCHED, Headline, Known, Looked, headline
 from ..heap.classes import ids_of
 from ..heap.instances import references_to
 from ..heap.room import heap_size
-from ..memory import account, object_weights, remedy
+from ..memory import account, object_weights
 from ..memory.account import Account
-from ..memory.process import Memory
+from ..memory.process import Memory, Process
 from ..model import Finding, Key, Tally
 from ..probes import PROBES
-from ..reports import Calls, Moment, OwnCost, Report, RetraceCause, Sample
+from ..reports import Calls, Moment, OwnCost, Program, Report, RetraceCause, Sample
 from ..safety import guard
 from ..seams import places, runtime
 from . import rows
@@ -26,6 +29,9 @@ from .explaining import Explanations
 from .snapshot import Snapshot, clock
 from .state import State
 from .what_is_seen import blind, growing_by_calls, left_out, unwatched
+
+_MOST_ROWS = 100  # of each table of the page: who has more reads the report
+_TABLES = ("made", "traces", "builds", "retrace_causes", "sessions", "calls", "models", "left_of_models")
 
 
 class Counted(NamedTuple):
@@ -72,16 +78,39 @@ class Answers:
         """Everything at this moment, with whose bytes these are and what is baked into traces."""
         return dataclasses.replace(self.snapshot(owners=True), baked_in=tuple(self.baked_in()))
 
-    def of_block(self, title: str, before: Counted, after: Counted, seen: Seen) -> Report:
+    def of_block(
+        self, title: str, before: Counted, after: Counted, seen: Seen, *, in_steps: bool = False
+    ) -> Report:  # fmt: skip
         """What has happened since the block began."""
         self.look_at_models(asked=True)
-        return self._built(title, before, after, seen)
+        report = self._built(title, before, after, seen)
+        return dataclasses.replace(report, history_in="steps") if in_steps else report
 
-    def _built(self, title: str, before: Optional[Counted], after: Counted, seen: Seen) -> Snapshot:
+    def light_report(self) -> Report:
+        """For a page that is asked for again and again: what is known without looking through the heap.
+
+        It waits for no look: where one is under way, counts are those of the last.
+        """
+        state = self._state
+        state.probes.reading.take(state.probes.read, 0)
+        tallies = state.ledger.read()
+        now = Counted(tallies, state.process.read(), self.light_account(tallies))
+        seen = self._seen()._replace(findings=tuple(self.findings()))
+        report = self._built("as of %s" % clock(time.time()), None, now, seen, is_light=True)
+        return dataclasses.replace(report, **{name: getattr(report, name)[:_MOST_ROWS] for name in _TABLES})
+
+    def looked(self) -> Tuple[object, ...]:
+        """Another value after each look: what was read before is no longer new."""
+        state = self._state
+        return (os.getpid(), state.began, state.looks, state.looked_at, state.level.name)
+
+    def _built(
+        self, title: str, before: Optional[Counted], after: Counted, seen: Seen, *, is_light: bool = False
+    ) -> Snapshot:  # fmt: skip
         """The one place where a report is made."""
         state = self._state
         then = before.tallies if before is not None else {}
-        functions, orphans = self.functions()
+        functions, orphans = (runtime.registered_functions(), None) if is_light else self.functions()
         level = state.level.now
         return Snapshot(
             title=title, seconds=time.time(), findings=seen.findings, verdict=seen.verdict, history=seen.moments,
@@ -95,6 +124,7 @@ class Answers:
             limits=tuple(state.ahead.limits), outlook=self._explanations.outlook(), rise=self._explanations.rise(),
             off=dict(state.probes.off), level=level.name, level_since=level.since, level_why=level.why,
             own=self._own_cost(), versions=_versions(), is_of_block=before is not None, tallies=after.tallies,
+            sources=excerpts((one.site for one in seen.findings), state.began), program=program(state.began),
             headline=self._headline(seen, is_of_block=before is not None),
         )  # fmt: skip
 
@@ -203,19 +233,25 @@ class Answers:
             guard.failed("gauges")
             return {}
 
-    # -- to other processes, at the control socket
 
-    def to_others(self) -> Dict[str, Callable[[Dict[str, Any]], str]]:
-        """What they may ask, by name."""
-        return {
-            "remedies": self._remedies,
-            "owners": lambda question: str(self.account()),
-            "report": lambda question: str(self.report()),
-        }
+def nothing_watched() -> Report:
+    """Of a process that nobody watches: its memory, and that nothing is known."""
+    process = Process()
+    try:
+        memory = process.read()
+    finally:
+        process.close()
+    told = Headline(NOT_WATCHED, "NOT WATCHED, because nobody has called tfmemwatch.install()")
+    return Snapshot(
+        title="nothing is watched", seconds=time.time(), findings=(), memory=memory, headline=told, level="off",
+        program=program(0.0), versions=_versions(),
+    )  # fmt: skip
 
-    def _remedies(self, question: Dict[str, Any]) -> str:
-        names = tuple(str(name) for name in question.get("names", ()))
-        return str(remedy.trial(names, question.get("function"), self._state.process))
+
+def program(began: float) -> Program:
+    """This process."""
+    name = os.path.basename((getattr(sys, "argv", None) or [""])[0])
+    return Program(os.getpid(), socket.gethostname(), str(name)[:200], began)
 
 
 def _versions() -> Dict[str, str]:

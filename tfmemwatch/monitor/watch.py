@@ -26,6 +26,7 @@ from .sampler import STOP_SECONDS, Sampler
 from .snapshot import Snapshot
 from .state import State
 from .telling import News, Telling
+from .to_others import to_others
 
 _AHEAD_SECONDS = 1.0  # between two readings of the limits
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
@@ -43,7 +44,7 @@ class Watch:
         self.explanations = Explanations(state)
         self.telling = Telling(state, self.explanations)
         self.answers = Answers(state, self.explanations, self._seen)
-        self.control_socket = ControlSocket(config.door, self.answers.to_others())
+        self.control_socket = ControlSocket(config.door, to_others(self.answers, state.process))
         self.expectations = Expectations(config.collect)
         self.tensorflow_before_fork = False
         self.after_look: List[Callable[[], None]] = []  # called on the watch's thread, when it has looked
@@ -200,7 +201,7 @@ class Watch:
         state.watched_seconds += passed
         self._look_ahead()
         found = self._detector.look(now)
-        state.moments.look(state.looked_at - state.began, self.process.read, self.ledger.read)
+        state.moments.look(state.looked_at - state.began, self.process.read, lambda: self.ledger.latest)
         expected = self.expectations.look()
         return [*found, *expected.gone, *expected.late, *self.explanations.news()]
 
