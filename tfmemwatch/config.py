@@ -99,6 +99,7 @@ class Config(NamedTuple):
     token: str = ""  # the bearer token that a scrape of that port must send; empty: none
     certificate: str = ""  # a PEM file, for TLS on that port
     private_key: str = ""  # a PEM file, where the certificate's file does not hold the key
+    record: str = ""  # a file to which samples, findings and events are appended, for `tfmemwatch report` and `compare`
     textfile: str = ""  # a .prom file for node_exporter, written when the program or the watch ends
     pushgateway: str = ""  # where the last values are pushed, as http://host:9091
     job: str = "tfmemwatch"  # the job under which they are pushed
@@ -200,6 +201,7 @@ KINDS: Dict[str, _Kind] = {
                    "a string of ASCII letters, digits and signs, without spaces"),
     "certificate": _TEXT,
     "private_key": _TEXT,
+    "record": _Kind(str, lambda value: isinstance(value, str), "the name of a file"),
     "textfile": _TEXT,
     "pushgateway": _TEXT,
     "job": _Kind(str, lambda value: isinstance(value, str) and bool(value), "a string"),

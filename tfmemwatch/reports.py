@@ -208,7 +208,7 @@ class Report:
     def as_dict(self) -> Dict[str, Any]:
         """The same for JSON: dicts, lists, texts, numbers and None; `schema` says which names there are."""
         names = [field.name for field in dataclasses.fields(Report)]
-        return {"schema": SCHEMA, **{name: _plain(getattr(self, name)) for name in names}}
+        return {"schema": SCHEMA, **{name: plain(getattr(self, name)) for name in names}}
 
 
 class Sample(NamedTuple):
@@ -232,14 +232,16 @@ class Sample(NamedTuple):
     level: Optional[LevelNow] = None
 
 
-def _plain(value: Any) -> Any:
-    """A value of a report as JSON has it: a number that is none of JSON's is None."""
+def plain(value: Any) -> Any:
+    """A value as JSON has it: a number that is none of JSON's is None."""
+    if isinstance(value, Report):
+        return value.as_dict()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if hasattr(value, "_asdict"):
-        return {name: _plain(one) for name, one in value._asdict().items()}
+        return {name: plain(one) for name, one in value._asdict().items()}
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)

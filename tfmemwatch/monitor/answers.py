@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -17,13 +18,17 @@ from ..memory.account import Account
 from ..memory.process import Memory
 from ..model import Finding, Key, Tally
 from ..probes import PROBES
-from ..reports import Calls, Moment, OwnCost, Report, RetraceCause, Sample
+from ..reports import Calls, Moment, OwnCost, Report, RetraceCause, Sample, plain
 from ..safety import guard
 from ..seams import places, runtime
 from . import rows
 from .explaining import Explanations
+from .moments import alive_of
 from .snapshot import Snapshot, clock
 from .state import State
+
+
+Functions = Tuple[Optional[int], Optional[int]]  # in TensorFlow's runtime, and of them those without an owner
 
 
 class Counted(NamedTuple):
@@ -63,7 +68,19 @@ class Answers:
         if owners:
             now = now._replace(account=self.account())
         seen = self._seen()._replace(findings=tuple(self.findings()))
-        return self._built("as of %s" % clock(time.time()), None, now, seen)
+        return self._built("as of %s" % clock(time.time()), None, now, seen, self.functions())
+
+    def light_report(self) -> Report:
+        """The same as far as it can be read at once, for who asks again and again: no object is looked at."""
+        tallies = self._state.read()
+        now = Counted(tallies, self._state.process.read(), self.light_account(tallies))
+        seen = self._seen()._replace(findings=tuple(self.findings()))
+        functions = runtime.registered_functions(), None
+        return self._built("as of %s" % clock(time.time()), None, now, seen, functions)
+
+    def alive(self) -> Dict[str, int]:
+        """How many things are alive now, by kind."""
+        return alive_of(self._state.ledger.read())
 
     def report(self) -> Report:
         """Everything at this moment, with whose bytes these are and what is baked into traces."""
@@ -72,13 +89,14 @@ class Answers:
     def of_block(self, title: str, before: Counted, after: Counted, seen: Seen) -> Report:
         """What has happened since the block began."""
         self.look_at_models(asked=True)
-        return self._built(title, before, after, seen)
+        return self._built(title, before, after, seen, self.functions())
 
-    def _built(self, title: str, before: Optional[Counted], after: Counted, seen: Seen) -> Snapshot:
+    def _built(
+        self, title: str, before: Optional[Counted], after: Counted, seen: Seen, functions: Functions
+    ) -> Snapshot:
         """The one place where a report is made."""
         state = self._state
         then = before.tallies if before is not None else {}
-        functions, orphans = self.functions()
         level = state.level.now
         return Snapshot(
             title=title, seconds=time.time(), findings=seen.findings, verdict=seen.verdict, history=seen.moments,
@@ -86,7 +104,7 @@ class Answers:
             account=after.account, account_before=before.account if before is not None else None,
             made=rows.made(then, after.tallies), traces=rows.traced(then, after.tallies),
             builds=rows.built(then, after.tallies), retrace_causes=tuple(self.retrace_causes()),
-            functions=functions, orphan_functions=orphans,
+            functions=functions[0], orphan_functions=functions[1],
             sessions=rows.open_sessions(state.ledger.ages("session")), calls=tuple(self.calls()),
             models=tuple(state.models.alive), left_of_models=tuple(state.models.left),
             limits=tuple(state.ahead.limits), outlook=self._explanations.outlook(), rise=self._explanations.rise(),
@@ -143,7 +161,7 @@ class Answers:
             guard.failed("baked in")
             return []
 
-    def functions(self) -> Tuple[Optional[int], Optional[int]]:
+    def functions(self) -> Functions:
         """How many are in TensorFlow's runtime, and how many of them have lost their owner; looks through the heap."""
         names = runtime.function_names()
         if names is None:
@@ -192,13 +210,19 @@ class Answers:
         """What they may ask, by name."""
         return {
             "remedies": self._remedies,
-            "owners": lambda question: str(self.account()),
-            "report": lambda question: str(self.report()),
+            "owners": lambda question: _said(self.account(), question),
+            "report": lambda question: _said(self.report(), question),
+            "live": lambda question: _said(self.light_report(), question),
         }
 
     def _remedies(self, question: Dict[str, Any]) -> str:
         names = tuple(str(name) for name in question.get("names", ()))
-        return str(remedy.trial(names, question.get("function"), self._state.process))
+        return _said(remedy.trial(names, question.get("function"), self._state.process), question)
+
+
+def _said(value: Any, question: Dict[str, Any]) -> str:
+    """A text for a person, or JSON where that is wished."""
+    return json.dumps(plain(value)) if question.get("form") == "json" else str(value)
 
 
 def _versions() -> Dict[str, str]:

@@ -28,9 +28,14 @@ class Moments:
         return self._kept.values
 
 
-def _moment(at: float, memory: Memory, tallies: Mapping[Key, Tally]) -> Moment:
+def alive_of(tallies: Mapping[Key, Tally]) -> Dict[str, int]:
+    """How many there are now, by kind."""
     alive: Dict[str, int] = {}
     for key, tally in tallies.items():
         if tally.alive:
             alive[key.kind] = alive.get(key.kind, 0) + tally.alive
-    return Moment(at, memory.resident_bytes, memory.in_use_bytes, alive)
+    return alive
+
+
+def _moment(at: float, memory: Memory, tallies: Mapping[Key, Tally]) -> Moment:
+    return Moment(at, memory.resident_bytes, memory.in_use_bytes, alive_of(tallies))
