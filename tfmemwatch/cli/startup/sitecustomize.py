@@ -1,0 +1,70 @@
+"""Python runs this before the program that `tfmemwatch run` starts: it leaves no trace, and waits for TensorFlow.
+
+Nothing else of tfmemwatch is loaded until the program imports TensorFlow: until then it is as it would be alone.
+"""
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+
+_AWAITED = ("tensorflow", "tensorflow_core", "keras", "tf_keras", "tfmemwatch")
+_SELF = sys.modules.get(__name__)
+
+
+class _Waiting:
+    """A finder that finds nothing itself: it hears of the first import of TensorFlow, and leaves."""
+
+    def __init__(self, told):  # type: ignore[no-untyped-def]
+        self.told = told
+
+    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
+        """Watch, as this is TensorFlow; then ask those who find."""
+        if name not in _AWAITED or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        _watch(self.told)
+        for finder in list(sys.meta_path):
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                return spec
+        return None
+
+
+def _watch(told):  # type: ignore[no-untyped-def]
+    sys.path.insert(0, told["package"])
+    try:
+        from tfmemwatch.cli import under_run
+    finally:
+        sys.path.remove(told["package"])
+    if sys.modules.get(__name__) is _SELF:
+        del sys.modules[__name__]
+    under_run.begin(told)
+
+
+def _begin():  # type: ignore[no-untyped-def]
+    told = os.environ.pop("TFMEMWATCH_RUN", None)
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != here]
+    if told is None:
+        return
+    wanted = dict(json.loads(told), pid=os.getpid())
+    if wanted["pythonpath"] is None:
+        os.environ.pop("PYTHONPATH", None)
+    else:
+        os.environ["PYTHONPATH"] = wanted["pythonpath"]
+    sys.meta_path.insert(0, _Waiting(wanted))
+
+
+def _go_on():  # type: ignore[no-untyped-def]
+    """There may be a `sitecustomize` of the user's: it has its turn now, and its name."""
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+_begin()
+_go_on()
