@@ -97,7 +97,7 @@ def _guarded(work: object) -> int:
     except ConfigError as error:
         return _said(str(error), USAGE)
     except TfmemwatchError as error:
-        return _said(str(error), NO_ANSWER)
+        return _said(str(error), getattr(error, "code", NO_ANSWER))
     except KeyboardInterrupt:
         return _said("interrupted", INTERRUPTED)
     except BrokenPipeError:

@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import sys
-import traceback
 from typing import Any, Dict, Optional
 
 from .. import __version__
@@ -53,9 +52,6 @@ def begin(told: Dict[str, Any]) -> None:
         sys.stderr.write("tfmemwatch: %s\n" % error)
         sys.stderr.flush()
         os._exit(USAGE)
-    except Exception:
-        _tell(told, "failed", traceback.format_exc())
-        return
     found = recorder()
     if found is not None:
         if is_first:

@@ -52,6 +52,11 @@ class Recorder:
         atexit.register(self.end, "the program ended")
         self._write([])
 
+    @property
+    def path(self) -> str:
+        """Of the file: that which was asked for, or one beside it where another process has that."""
+        return self._file.path
+
     def say(self, text: str) -> None:
         """Something of note, in words."""
         if len(self._said) < _MOST_NEWS:

@@ -11,6 +11,7 @@ from .recording import Found, Run
 
 GONE, NEW, STILL, NOT_KNOWN = "gone", "new", "still", "not known"
 _Story = Tuple[str, str, str]  # kind, file, function: a fix moves lines
+_LEAST_SECONDS = 60.0  # of a run, to say what it gains in an hour
 _LEAST_SHARE = 0.8  # of the former pace: what is below it grows more slowly
 
 
@@ -107,7 +108,7 @@ def growth(run: Run) -> Optional[float]:
     slopes: List[float] = sorted(
         (b[1] - a[1]) / (b[0] - a[0]) for i, a in enumerate(known) for b in known[i + 1 :] if b[0] > a[0]
     )
-    return slopes[len(slopes) // 2] * 3600 if len(slopes) >= 10 else None
+    return slopes[len(slopes) // 2] * 3600 if len(slopes) >= 10 and run.seconds >= _LEAST_SECONDS else None
 
 
 def _growth(number: Optional[float]) -> str:

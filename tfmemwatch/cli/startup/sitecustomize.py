@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import sys
+import traceback
 
 _AWAITED = ("tensorflow", "tensorflow_core", "keras", "tf_keras", "tfmemwatch")
 _SELF = sys.modules.get(__name__)
@@ -33,14 +34,19 @@ class _Waiting:
 
 
 def _watch(told):  # type: ignore[no-untyped-def]
+    """Whatever goes wrong in it is told by `tfmemwatch run`, at the end: the program goes on."""
+    if sys.modules.get(__name__) is _SELF:
+        del sys.modules[__name__]
     sys.path.insert(0, told["package"])
     try:
         from tfmemwatch.cli import under_run
+
+        under_run.begin(told)
+    except Exception:
+        with open(os.path.join(told["folder"], "failed"), "w", encoding="utf-8") as file:
+            json.dump(traceback.format_exc(), file)
     finally:
         sys.path.remove(told["package"])
-    if sys.modules.get(__name__) is _SELF:
-        del sys.modules[__name__]
-    under_run.begin(told)
 
 
 def _begin():  # type: ignore[no-untyped-def]
