@@ -69,5 +69,7 @@ def fish(found: Dict[str, List[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-_EXAMPLE = 'eval "$(tfmemwatch completion bash)"       # in ~/.bashrc, and likewise for zsh\ntfmemwatch completion fish | source'
+_EXAMPLE = """\
+eval "$(tfmemwatch completion bash)"       # in ~/.bashrc; likewise for zsh
+tfmemwatch completion fish | source"""
 COMMAND = Command("completion", main.COMMANDS["completion"], _add_arguments, run, example=_EXAMPLE)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import shutil
 import sys
+import tempfile
 
 from ..errors import ConfigError, Unavailable
 from . import main
@@ -22,12 +24,14 @@ It has no line of tfmemwatch in it. One of its lines leaks.
 
 """
 _NEXT = """
+The server's source is %s; the line that was named ends in «# <- here».
+
 What next:
 
     tfmemwatch run train.py …              the same for a program of yours, unchanged
     tfmemwatch live                        from another terminal, while it runs
     tfmemwatch run --record run.tfmw …     what was seen stays: `tfmemwatch report run.tfmw`, `tfmemwatch compare`
-    import tfmemwatch; tfmemwatch.install()    left on in production: two lines
+    import tfmemwatch; tfmemwatch.install()    left on, in production: two lines of yours
 """
 
 
@@ -37,10 +41,16 @@ def run(chosen: argparse.Namespace) -> int:
         raise _NoTensorFlow("the demo needs TensorFlow, which is not installed here: pip install tensorflow-cpu")
     if not os.path.isfile(_PROGRAM):
         raise ConfigError("%s is not there" % _PROGRAM)
-    sys.stdout.write(_FIRST % _PROGRAM)
-    sys.stdout.flush()
-    code = main.main(["run", "--sample-seconds", "0.1", _PROGRAM])
-    sys.stdout.write(_NEXT)
+    folder = tempfile.mkdtemp(prefix="tfmemwatch-demo-")
+    try:
+        program = os.path.join(folder, "leaky_server.py")  # lines of this package are nobody's
+        shutil.copyfile(_PROGRAM, program)
+        sys.stdout.write(_FIRST % program)
+        sys.stdout.flush()
+        code = main.main(["run", "--sample-seconds", "0.1", program])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    sys.stdout.write(_NEXT % _PROGRAM)
     return code
 
 

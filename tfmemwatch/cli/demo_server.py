@@ -23,7 +23,7 @@ class Server:
     def __init__(self) -> None:
         self.weights = tf.Variable(tf.random.normal((16, 4)))
 
-    @tf.function
+    @tf.function  # type: ignore[untyped-decorator]
     def score(self, features: tf.Tensor, boost: float) -> tf.Tensor:
         """The network; `boost` is the mistake."""
         return tf.nn.softmax(tf.matmul(features, self.weights) * boost)

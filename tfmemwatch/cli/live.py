@@ -34,7 +34,9 @@ _GOES_ON_SECONDS = 1.0  # between two looks at the clock
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("of", nargs="?", metavar="PID|HOST:PORT|RECORDING", help="not needed where there is one process")
+    parser.add_argument(
+        "of", nargs="?", metavar="PID|HOST:PORT|RECORDING", help="not needed where there is one process"
+    )
     other_process.add_arguments(parser, with_pid=False)
     parser.add_argument("--token", default=os.environ.get("TFMEMWATCH_TOKEN", ""), help="the bearer token of the port")
     printing.add_json(parser)

@@ -30,7 +30,6 @@ COMMANDS: Dict[str, str] = {  # each is a file beside this one; what its help sa
     "dashboard": "Print a Grafana dashboard of the metrics.",
     "completion": "Print what completes these commands in a shell.",
 }
-BY_NAME = COMMANDS
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -105,7 +104,8 @@ def _guarded(work: object) -> int:
         return NO_READER
     except OSError as error:
         _no_more_output()
-        return _said("the output can't be written: %s" % (error.strerror or error), NOT_WRITTEN)
+        what = error.filename if isinstance(error.filename, str) else "the output"
+        return _said("%s can't be written: %s" % (what, error.strerror or error), NOT_WRITTEN)
 
 
 def _said(text: str, code: int) -> int:

@@ -9,6 +9,8 @@ from typing import Any, Dict, List, Optional
 
 from ..errors import ConfigError, Unavailable
 from ..monitor import control_socket
+from ..outputs.report_from import report_from, value_from
+from ..reports import Report
 from .doors import folder_of
 
 NOTE = (
@@ -22,21 +24,35 @@ def add_arguments(parser: argparse.ArgumentParser, with_pid: bool = True) -> Non
     if with_pid:
         parser.add_argument("--pid", type=int, help="the process; not needed where there is only one")
     parser.add_argument(
-        "--door", metavar="FOLDER", default="", help="the folder of its control socket; else TFMEMWATCH_DOOR, or run's own"
+        "--door",
+        metavar="FOLDER",
+        default="",
+        help="the folder of its control socket; else TFMEMWATCH_DOOR, or run's own",
     )
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to wait for its next look")
 
 
 def ask(what: str, door: str, pid: Optional[int], seconds: float, **question: Any) -> Any:
-    """Put a question to the process that is meant: a plain value, which its answer says as JSON."""
+    """Put a question to the process that is meant: a dict; the text of one whose tfmemwatch is older."""
     folder = folder_of(door, pid)
     told = _told(folder, one_of(folder, pid), dict(question, what=what, form="json"), seconds)
     if "error" in told:
         raise Unavailable(told["error"])
     try:
-        return json.loads(told["answer"])
-    except ValueError:
-        raise Unavailable("the process answers in another form: its tfmemwatch is older") from None
+        answer = json.loads(told["answer"])
+    except (ValueError, RecursionError):
+        return told["answer"]
+    return answer if isinstance(answer, dict) else told["answer"]
+
+
+def value_of(kind: Any, told: Any) -> Any:
+    """What it says, as a value of this kind; Unavailable where it says something else."""
+    if isinstance(told, str):
+        raise Unavailable("the process answers in another form: its tfmemwatch is another version")
+    try:
+        return report_from(told) if kind is Report else value_from(kind, told)
+    except ValueError as error:
+        raise Unavailable("the process answers what can't be understood: %s" % error) from None
 
 
 def _told(folder: str, pid: int, question: Dict[str, Any], seconds: float) -> Dict[str, str]:
@@ -63,8 +79,12 @@ def one_of(folder: str, pid: Optional[int]) -> int:
     if not folder:
         raise ConfigError("name the folder of the control socket: --door, or TFMEMWATCH_DOOR as in the process itself")
     found = processes_in(folder)
-    if len(found) != 1:
-        raise ConfigError("name the process with --pid; in %s there are %s" % (folder, found or "none"))
+    if not found:
+        raise ConfigError(
+            "no process has a control socket in %s: start one with `tfmemwatch run`, or with TFMEMWATCH_DOOR" % folder
+        )
+    if len(found) > 1:
+        raise ConfigError("name the process with --pid; in %s there are %s" % (folder, ", ".join(map(str, found))))
     return found[0]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from ..memory.account import Account
-from ..outputs.report_from import value_from
 from . import other_process, printing
 from .command import Command
 from .exit_codes import WELL
@@ -22,9 +21,9 @@ def run(chosen: argparse.Namespace) -> int:
     """Ask, and print the table."""
     told = other_process.ask("owners", chosen.door, chosen.pid, chosen.seconds)
     if chosen.json:
-        printing.print_json(told)
+        printing.print_json(other_process.value_of(Account, told))
     else:
-        printing.give(str(value_from(Account, told)))
+        printing.give(told if isinstance(told, str) else str(other_process.value_of(Account, told)))
     return WELL
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from typing import Any, Iterable, List, NoReturn, Optional
+from typing import Iterable, List, NoReturn, Optional
 
 from ..config import near
 from .exit_codes import USAGE
@@ -14,11 +14,10 @@ from .exit_codes import USAGE
 class Parser(argparse.ArgumentParser):
     """Reads the arguments of one command."""
 
-    def __init__(self, *arguments: Any, example: str = "", **named: Any) -> None:
+    def __init__(self, prog: str, description: str = "", example: str = "") -> None:
         self._example = example
-        super().__init__(
-            *arguments, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **named
-        )  # fmt: skip
+        form = argparse.RawDescriptionHelpFormatter
+        super().__init__(prog=prog, description=description, allow_abbrev=False, formatter_class=form)
 
     def format_help(self) -> str:
         """The example, and then all the rest."""

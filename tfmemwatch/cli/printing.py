@@ -38,17 +38,20 @@ def print_json(value: Any, output: Optional[str] = None) -> None:
     give(json.dumps(plain(value), indent=2) + "\n", output)
 
 
-def give(text: str, output: Optional[str] = None, stream: Optional[TextIO] = None) -> None:
-    """Print a text, or write it to a file; OSError where that is not possible. What would steer a terminal is spelled."""
+def give(text: str, output: Optional[str] = None, stream: Optional[TextIO] = None, is_raw: bool = False) -> None:
+    """Print a text, or write it to a file; OSError where that is not possible.
+
+    What would steer a terminal is spelled out: names come from other processes and from files.
+    """
     if output is not None:
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
         return
     to = sys.stdout if stream is None else stream
-    text = shown(text) if to.isatty() else text
-    said = painted(text) if has_colours(to) else text
+    if not is_raw:
+        text = painted(shown(text)) if has_colours(to) else shown(text)
     encoding = to.encoding or "utf-8"
-    to.write(said.encode(encoding, "replace").decode(encoding))
+    to.write(text.encode(encoding, "replace").decode(encoding))
     to.flush()
 
 

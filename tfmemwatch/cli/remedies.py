@@ -7,7 +7,6 @@ import sys
 
 from ..errors import ConfigError
 from ..memory.remedy import NAMES, Trial
-from ..outputs.report_from import value_from
 from . import other_process, printing
 from .command import Command
 from .exit_codes import NOT_WELL, WELL
@@ -32,9 +31,12 @@ def run(chosen: argparse.Namespace) -> int:
             raise ConfigError("%r is not a remedy%s" % (name, meant))
     asked = {"names": chosen.names, "function": chosen.function}
     told = other_process.ask("remedies", chosen.door, chosen.pid, chosen.seconds, **asked)
-    trial: Trial = value_from(Trial, told)
+    if isinstance(told, str) and not chosen.json:
+        printing.give(told)
+        return WELL
+    trial: Trial = other_process.value_of(Trial, told)
     if chosen.json:
-        printing.print_json(told)
+        printing.print_json(trial)
     else:
         printing.give(str(trial))
     failed = [one for one in trial.outcomes if one.note.startswith(("not possible", "it failed"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..outputs.recording import load, others
-from ..outputs.report_from import report_from
+from ..reports import Report
 from . import other_process, printing
 from .command import Command
 from .exit_codes import LEAK, WELL
@@ -42,7 +42,8 @@ def of(chosen: argparse.Namespace) -> Shown:
     if chosen.of is not None and not chosen.of.isdigit():
         return Shown(recording=load(chosen.of), children=others(chosen.of))
     pid = int(chosen.of) if chosen.of is not None else chosen.pid
-    return Shown(report_from(other_process.ask("report", chosen.door, pid, chosen.seconds)))
+    told = other_process.ask("report", chosen.door, pid, chosen.seconds)
+    return Shown(other_process.value_of(Report, told))
 
 
 COMMAND = Command("report", _HELP, _add_arguments, run, _HELP + other_process.NOTE, _EXAMPLE)

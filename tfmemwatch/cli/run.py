@@ -33,7 +33,9 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="script.py …", help="the program, and its arguments")
+    parser.add_argument(
+        "program", nargs=argparse.REMAINDER, metavar="script.py …", help="the program, and its arguments"
+    )
     parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="module …", help="run a module")
     parser.add_argument("-c", dest="code", nargs=argparse.REMAINDER, metavar="code …", help="run this code")
     parser.add_argument("--html", metavar="FILE", help="write the report as a page, too")
@@ -146,7 +148,8 @@ def _tell(chosen: argparse.Namespace, folder: str, status: int) -> bool:
         _say(str(why))
         return False
     if os.WIFSIGNALED(status):
-        name = signal.Signals(os.WTERMSIG(status)).name
+        number = os.WTERMSIG(status)
+        name = signal.Signals(number).name if number in set(signal.Signals) else "signal %d" % number
         _say("the program was ended by %s; this is what was known until then" % name)
     for form, output in ((HTML, chosen.html), (JSON, chosen.json), (TEXT, chosen.output or "")):
         if output is not None:

@@ -15,7 +15,7 @@ _BY_KERNEL = 0x80  # si_code of what the terminal sends, to all processes in fro
 
 
 def run(command: List[str], environ: Dict[str, str]) -> int:
-    """Run it to its end: its wait status. What would end this process stays blocked, but for Ctrl-C: a report follows."""
+    """Run it to its end: its wait status. What else would end this process stays blocked, as a report follows."""
     passed_on, parent = _passed_on(), os.getpid()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, passed_on | {signal.SIGCHLD})
     child = os.fork()

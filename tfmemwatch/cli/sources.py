@@ -37,7 +37,9 @@ class OfProcess:
     def read(self) -> Report:
         """What it knows now."""
         try:
-            return report_from(other_process.ask("live", self._folder, self._pid, self._seconds))
+            told = other_process.ask("live", self._folder, self._pid, self._seconds)
+            report: Report = other_process.value_of(Report, told)
+            return report
         except ConfigError:
             raise
         except Unavailable as why:

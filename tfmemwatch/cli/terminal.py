@@ -8,7 +8,7 @@ import select
 import shutil
 import signal
 import sys
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ..monitor.control_socket import shown
 from ..outputs.screen import Line
@@ -110,5 +110,3 @@ class Terminal:
 
 def _interrupted(*_: Any) -> None:
     raise KeyboardInterrupt
-
-

@@ -39,13 +39,14 @@ def recorder() -> Optional[Recorder]:
 
 
 def begin(told: Dict[str, Any]) -> None:
-    """Watch from now on. A setting that can't be used ends the program before it has begun, as any wrong option does."""
+    """Watch from now on. A setting that can't be used ends the program, as any wrong option does."""
     is_first = os.getpid() == told["pid"]
     settings = dict(told["settings"])
     if not is_first:  # a forked child that is the first to import TensorFlow
         settings["record"] = path_of(settings["record"], os.getpid())
     if told["is_quiet"]:
         guard.logger.only = _Said()
+        settings["log"] = False  # a finding is an event of the recording
     try:
         install(load(settings, names=tuple(BY_NAME)), _AT, __version__)
     except ConfigError as error:

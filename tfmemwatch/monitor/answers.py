@@ -27,7 +27,6 @@ from .moments import alive_of
 from .snapshot import Snapshot, clock
 from .state import State
 
-
 Functions = Tuple[Optional[int], Optional[int]]  # in TensorFlow's runtime, and of them those without an owner
 
 

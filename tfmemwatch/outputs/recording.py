@@ -114,7 +114,7 @@ def others(path: str) -> List[Recording]:
 def _parts(frames: Sequence[Frame]) -> List[List[Frame]]:
     parts: List[List[Frame]] = []
     for frame in frames:
-        if not parts or frame.get("k") == START and not frame.get("goes_on"):
+        if not parts or (frame.get("k") == START and not frame.get("goes_on")):
             parts.append([])
         parts[-1].append(frame)
     return parts
@@ -153,7 +153,7 @@ class Reader:
         for kind, number in frame.get("alive", {}).items():
             self._alive[str(kind)] = int(number)
         resident, in_use = frame["memory"][:2]
-        at = float(frame["at"]) - float(self._start.get("at", frame["at"]))
+        at = float(frame["at"]) - float(self._start.get("at", self._at))
         self._latest = Moment(at, resident, in_use, {kind: one for kind, one in self._alive.items() if one})
         self._left -= 1
         if self._left:

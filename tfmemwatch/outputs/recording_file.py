@@ -1,6 +1,6 @@
 """The file of a recording: frames that are only ever appended, each checked by itself.
 
-A header (magic, version), then frames: a mark, a length, a CRC-32, one byte that says how the rest is written, and JSON.
+A header (magic, version), then frames: a mark, a length, a CRC-32, one byte that says how the rest is written, JSON.
 What a crash or a full disk has cut off, or a bad disk has changed, is skipped: the next mark begins a frame again.
 """
 
@@ -140,7 +140,9 @@ def others_of(path: str) -> List[str]:
     folder = os.path.dirname(os.path.abspath(path))
     with contextlib.suppress(OSError):
         names = [name for name in os.listdir(folder) if name.startswith(root + "-") and name.endswith(end)]
-        return [os.path.join(folder, name) for name in sorted(names) if name[len(root) + 1 : -len(end) or None].isdigit()]
+        return [
+            os.path.join(folder, name) for name in sorted(names) if name[len(root) + 1 : -len(end) or None].isdigit()
+        ]
     return []
 
 

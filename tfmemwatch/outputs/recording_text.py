@@ -11,7 +11,7 @@ from ..units import count_of, size_of
 from .recording import Recording, Run, report_of
 from .text import render
 
-_MOST_EVENTS = 20
+_MOST_EVENTS, _MOST_WIDE = 20, 300
 
 
 def render_recording(recording: Recording) -> str:
@@ -33,7 +33,7 @@ def _events(run: Run) -> List[str]:
     if not run.events:
         return []
     shown = run.events[-_MOST_EVENTS:]
-    lines = ["  %s  %-8s %s" % (_clock(one.seconds), one.what, one.text) for one in shown]
+    lines = ["  %s  %-8s %s" % (_clock(one.seconds), one.what, one.text[:_MOST_WIDE]) for one in shown]
     left_out = len(run.events) - len(shown)
     more = ["  … %s before that" % count_of(left_out)] if left_out else []
     return ["", "Of note", *more, *lines]

@@ -6,7 +6,7 @@ import collections.abc
 import dataclasses
 import functools
 import typing
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Mapping, Tuple
 
 from ..reports import SCHEMA, Report
 
@@ -23,7 +23,8 @@ def report_from(data: Mapping[str, Any]) -> Report:
 
 def value_from(kind: Any, data: Any) -> Any:
     """A plain value of a kind, as annotations write it: numbers, texts, tuples, mappings, named tuples of them."""
-    origin, arguments = getattr(kind, "__origin__", None), getattr(kind, "__args__", ())
+    origin: Any = getattr(kind, "__origin__", None)
+    arguments: Tuple[Any, ...] = getattr(kind, "__args__", ())
     if kind is Any:
         return data
     if origin is typing.Union:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ..catalog import BY_KIND
 from ..growth.history import plot
@@ -21,7 +21,7 @@ HELP = (
     "What grows is since this view began, with its last minutes as a small plot.",
 )  # fmt: skip
 _WIDE_PLOT = 16
-Trails = Dict[Tuple[str, str], Sequence[float]]
+Trails = Mapping[Tuple[str, str], Sequence[float]]
 
 
 class Look(NamedTuple):

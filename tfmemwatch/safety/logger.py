@@ -78,7 +78,7 @@ class Logger:
             yield from logger.handlers
             logger = logger.parent if logger.propagate else None
 
-    def _filtered(self, record: logging.LogRecord, handle: Callable[[logging.LogRecord], None]) -> None:
+    def _filtered(self, record: logging.LogRecord, handle: Callable[[logging.LogRecord], Any]) -> None:
         found: Any = self._logger.filter(record)  # from Python 3.12 on, a filter may give another record
         if found:
             handle(found if isinstance(found, logging.LogRecord) else record)

@@ -8,19 +8,19 @@ import importlib.util
 import json
 import os
 import sys
-import traceback
+from typing import Any
 
-_AWAITED = ("tensorflow", "tensorflow_core", "keras", "tf_keras", "tfmemwatch")
+_AWAITED = ("tensorflow", "tensorflow_core", "keras", "tf_keras", "tfmemwatch.api")
 _SELF = sys.modules.get(__name__)
 
 
 class _Waiting:
     """A finder that finds nothing itself: it hears of the first import of TensorFlow, and leaves."""
 
-    def __init__(self, told):  # type: ignore[no-untyped-def]
+    def __init__(self, told: Any) -> None:
         self.told = told
 
-    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Watch, as this is TensorFlow; then ask those who find."""
         if name not in _AWAITED or self not in sys.meta_path:
             return None
@@ -33,7 +33,7 @@ class _Waiting:
         return None
 
 
-def _watch(told):  # type: ignore[no-untyped-def]
+def _watch(told: Any) -> None:
     """Whatever goes wrong in it is told by `tfmemwatch run`, at the end: the program goes on."""
     if sys.modules.get(__name__) is _SELF:
         del sys.modules[__name__]
@@ -43,13 +43,15 @@ def _watch(told):  # type: ignore[no-untyped-def]
 
         under_run.begin(told)
     except Exception:
+        import traceback
+
         with open(os.path.join(told["folder"], "failed"), "w", encoding="utf-8") as file:
             json.dump(traceback.format_exc(), file)
     finally:
         sys.path.remove(told["package"])
 
 
-def _begin():  # type: ignore[no-untyped-def]
+def _begin() -> None:
     told = os.environ.pop("TFMEMWATCH_RUN", None)
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != here]
@@ -63,7 +65,7 @@ def _begin():  # type: ignore[no-untyped-def]
     sys.meta_path.insert(0, _Waiting(wanted))
 
 
-def _go_on():  # type: ignore[no-untyped-def]
+def _go_on() -> None:
     """There may be a `sitecustomize` of the user's: it has its turn now, and its name."""
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
     if spec is not None and spec.loader is not None:
