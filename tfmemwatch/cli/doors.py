@@ -22,7 +22,7 @@ def own_folder() -> str:
     except OSError:
         return ""
     is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
-    return path if is_ours and len(path) < 70 else ""  # a socket's path has 107 bytes at most
+    return path if is_ours and len(path) < 78 else ""  # a socket's path has 107 bytes at most
 
 
 def folder_of(door: str, pid: Optional[int]) -> str:

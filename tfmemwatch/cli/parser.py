@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from typing import Iterable, List, NoReturn, Optional
+from typing import Any, Iterable, List, NoReturn, Optional
 
 from ..config import near
 from .exit_codes import USAGE
@@ -29,6 +29,10 @@ class Parser(argparse.ArgumentParser):
         sys.stderr.write("tfmemwatch: %s%s\n" % (message, self._meant(message)))
         sys.stderr.write("`%s --help` shows what there is\n" % self.prog)
         raise SystemExit(USAGE)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Unlike argparse's, one that can't be written is an error."""
+        (file or sys.stderr).write(message)
 
     def _meant(self, message: str) -> str:
         wrong = re.search(r"(?:unrecognized arguments: |invalid choice: ')([^\s']+)", message)

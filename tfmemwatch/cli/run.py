@@ -110,8 +110,16 @@ def _probes() -> Tuple[str, ...]:
 
 
 def _python() -> List[str]:
-    """This Python, called as this one was; its options -E, -I and -s would hide what begins the watch."""
-    flags: List[str] = getattr(subprocess, "_args_from_interpreter_flags")()  # noqa: B009 - multiprocessing asks it, too
+    """This Python, called as this one was; its options -E, -I and -S would hide what begins the watch."""
+    words: Optional[List[str]] = getattr(sys, "orig_argv", None)
+    if words is None:  # before Python 3.10
+        words = ["", *getattr(subprocess, "_args_from_interpreter_flags")()]  # noqa: B009 - as multiprocessing does
+    flags: List[str] = []
+    for word in words[1:]:
+        is_value = flags[-1:] in (["-X"], ["-W"])
+        if not is_value and (not word.startswith("-") or word[:2] in ("-m", "-c")):
+            break
+        flags.append(word)
     return [sys.executable, *(flag for flag in flags if flag not in ("-E", "-I", "-S"))]
 
 
