@@ -74,7 +74,9 @@ def test_names_that_are_not_known_are_left_out_and_missing_ones_have_their_defau
     assert report_from(told) == REPORT
 
 
-@pytest.mark.parametrize("change", [{"schema": 99}, {"schema": None}, {"memory": [1]}, {"findings": 5}, {"title": None}])
+@pytest.mark.parametrize(
+    "change", [{"schema": 99}, {"schema": None}, {"memory": [1]}, {"findings": 5}, {"title": None}]
+)
 def test_what_is_no_report_is_a_value_error(change):
     """And never half a report."""
     with pytest.raises(ValueError):
@@ -160,7 +162,7 @@ def test_what_is_no_recording_is_said_and_never_written_to(tmp_path, data, words
     path.write_bytes(data)
     with pytest.raises(Unavailable, match=words):
         load(str(path))
-    if data and b"tfmw\r\n" != data:
+    if data and data != b"tfmw\r\n":
         with pytest.raises(ConfigError, match="record is .*nothing is written to it"):
             written(path, frames())
         assert path.read_bytes() == data

@@ -55,9 +55,9 @@ def _program(pid: int) -> str:
             words = [os.fsdecode(word) for word in file.read().split(b"\0")[1:] if word]
     except OSError:
         return ""
-    if words[:1] == ["-m"]:
-        return "".join(words[1:2])
-    return os.path.basename(next((word for word in words if not word.startswith("-")), ""))
+    if words[:1] in (["-m"], ["-c"]):
+        return words[1] if words[0] == "-m" and len(words) > 1 else ""
+    return os.path.basename(next((word for word in words if not word.startswith("-")), ""))[:40]
 
 
 class OfPort:

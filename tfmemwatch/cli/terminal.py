@@ -75,7 +75,8 @@ class Terminal:
 
     def draw(self, lines: List[Line]) -> None:
         """In one piece, each line over the old one, and only where something is new: nothing flickers."""
-        text = "\r\n".join(self._line(line) + "\033[K" for line in lines)
+        wide = self.size()[0]
+        text = "\r\n".join(self._line(line) + ("\033[K" if len(line.text) < wide else "") for line in lines)
         if text == self._drawn:
             return
         self._drawn = text
