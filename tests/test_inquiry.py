@@ -118,7 +118,7 @@ def test_a_primitive_for_each_new_shape_is_a_cache_that_fills():
     """oneDNN keeps 33 kB for each of the first 2,000 shapes: no leak, and the report says what fills."""
     named, filled = named_with_shapes_at(NewShapes(), lambda look: 33_000 * min(look, 2000), 6000)
     assert named is None
-    assert any("33 kB for each new shape that train.py:7 step()" in said for said in filled)
+    assert any("32.2 KiB for each new shape that train.py:7 step()" in said for said in filled)
 
 
 def test_what_grows_on_when_such_a_cache_is_full_is_found():

@@ -90,7 +90,7 @@ def test_keys_work_and_the_terminal_is_as_it_was(watched):
     screen.press("h")
     screen.until("sort what is alive")
     screen.press("h")
-    screen.until("No leak was found")
+    screen.until("NOT WATCHED")
     screen.resize(50, 10)
     os.kill(screen.running.pid, signal.SIGWINCH)
     assert max(map(len, screen.until("q quit").split("\r\n")[1:-1])) < 70
@@ -130,4 +130,4 @@ def test_without_a_terminal_it_prints_once(watched):
     for of in (str(running.pid), folder + "/run.tfmw"):
         command = [sys.executable, "-m", "tfmemwatch", "live", of, "--door", folder]
         told = subprocess.run(command, stdout=subprocess.PIPE, env=dict(os.environ, PYTHONPATH=TREE), check=True)
-        assert told.stdout.decode().startswith("tfmemwatch · ") and b"\x1b" not in told.stdout
+        assert "tfmemwatch · " in told.stdout.decode() and b"\x1b" not in told.stdout

@@ -7,8 +7,10 @@ import math
 import pytest
 
 import tfmemwatch
-from tfmemwatch.growth.history import plot
+from tfmemwatch.explain.excerpts import Excerpt
+from tfmemwatch.growth.history import History, plot
 from tfmemwatch.growth.memory_verdict import Verdict
+from tfmemwatch.headline import Headline, Known, Looked, headline
 from tfmemwatch.memory.account import Account
 from tfmemwatch.memory.forecast import Outlook
 from tfmemwatch.memory.limits import Limit
@@ -23,19 +25,22 @@ from tfmemwatch.reports import (
     Built,
     Calls,
     LeftOfModel,
+    LevelNow,
     LivingModel,
     Made,
     Moment,
     OpenSessions,
     OwnCost,
+    Program,
     Report,
     RetraceCause,
     Traced,
 )
 
+MIB = 1 << 20
 LOOP = Site("/project/train.py", 41, "train_step")
 MAIN = Site("/project/train.py", 7, "<module>")
-MEMORY = Memory(412000000, 300000000, 12000000, 1200000, None)
+MEMORY = Memory(412 * MIB, 300 * MIB, 12 * MIB, 1200000, None)
 
 
 def tally(kind, site, born, died=0, size=0, seconds=0.0, note="", live=0):
@@ -47,14 +52,15 @@ def account(resident):
 
 
 FINDING = Finding(
-    kind="retrace", site=LOOP, since=3, grown=57, rate=1.0, per="step", bytes=41200000, verdict="leak",
+    kind="retrace", site=LOOP, since=3, grown=57, rate=1.0, per="step", bytes=int(41.2 * MIB), verdict="leak",
     cause="the tf.function train_step is traced again and again", cure="Pass tensors.", confidence=0.9,
     stack=(LOOP, MAIN), trail=(1.0, 2.0, 3.0),
 )  # fmt: skip
 FULL = Report(
-    title="as of 14:02:11", seconds=1.0, findings=(FINDING,), memory=MEMORY, memory_before=MEMORY,
-    account=account(412000000), account_before=account(400000000), verdict=Verdict("leak", "it rises"),
-    made=(Made("variable", MAIN, 12, 2, 8000),), traces=(Traced("train_step", LOOP, True, 56, 12.3, 41000000),),
+    title="as of 14:02:11", seconds=1.0, findings=(FINDING,), memory=MEMORY,
+    headline=Headline("LEAK", "LEAK at train.py:41 train_step()", "why"), memory_before=MEMORY,
+    account=account(412 * MIB), account_before=account(400 * MIB), verdict=Verdict("leak", "it rises"),
+    made=(Made("variable", MAIN, 12, 2, 8000),), traces=(Traced("train_step", LOOP, True, 56, 12.3, 41 * MIB),),
     builds=(Built("train_step", LOOP, 3, 1, 2.0, 1000),),
     retrace_causes=(RetraceCause("train_step", "lr", "a new Python float", LOOP, 56),),
     functions=40, orphan_functions=3, sessions=(OpenSessions(MAIN, 2, 30.0),),
@@ -62,7 +68,9 @@ FULL = Report(
     models=(LivingModel("net", 4, 100, 2, 0),), left_of_models=(LeftOfModel("old", MAIN, 4, 2, 100, "train.kept"),),
     limits=(Limit("container limit", 4 << 30, 1 << 30, True),),
     outlook=Outlook("container limit", 4 << 30, 60.0, 30.0, math.inf, 1e6, "container"),
-    rise="the process has grown by 0.8 MB an hour", history=(Moment(0.0, 1, None, {"variable": 3}),),
+    rise="the process has grown by 0.8 MiB an hour", history=(Moment(0.0, 1, None, {"variable": 3}),),
+    sources=(Excerpt("/project/train.py", 41, 40, ("def train_step(x):", "    return x")),),
+    program=Program(7, "here", "train.py", 1.0),
     off={"writers": "no summary writers"}, level="counts",
     level_since=1.0, level_why="its hooks took 1.4 % of the time and may take 1 %",
     own=OwnCost(0.1, 100, 7, 1.0, 0, {"traces": 1}),
@@ -77,7 +85,10 @@ def test_a_report_is_plain_json():
     assert told["findings"][0]["site"] == {"file": "/project/train.py", "line": 41, "function": "train_step"}
     assert told["findings"][0]["stack"][1]["line"] == 7
     assert [row["error_bytes"] for row in told["calls"]] == [None, 0.5]
-    assert told["history"] == [{"at": 0.0, "resident_bytes": 1, "in_use_bytes": None, "alive": {"variable": 3}}]
+    assert told["history"] == [
+        {"at": 0.0, "resident_bytes": 1, "in_use_bytes": None, "alive": {"variable": 3}, "kept_bytes": None,
+         "python_blocks": 0, "variables_bytes": 0}
+    ]  # fmt: skip
 
 
 def test_every_field_of_a_report_is_in_its_json():
@@ -85,9 +96,9 @@ def test_every_field_of_a_report_is_in_its_json():
     names = {field.name for field in dataclasses.fields(Report)}
     assert set(FULL.as_dict()) == names | {"schema"}
     assert SCHEMA == 1 and names == set(
-        "title seconds findings memory memory_before account account_before verdict made traces builds retrace_causes "
-        "baked_in functions orphan_functions sessions calls models left_of_models limits outlook rise history off "
-        "level level_since level_why own versions is_of_block".split()
+        "title seconds findings memory headline memory_before account account_before verdict made traces builds "
+        "retrace_causes baked_in functions orphan_functions sessions calls models left_of_models limits outlook rise "
+        "history history_in sources program off level level_since level_why own versions is_of_block".split()
     )
 
 
@@ -100,11 +111,11 @@ def test_nothing_of_a_report_is_left_out_of_the_test_above():
 @pytest.mark.parametrize(
     "part",
     [
-        "1 finding", "train.py:41 train_step() retraced 56×, 12 s, 41 MB  (train_step)", "3 builds for 1 trace",
+        "1 finding", "train.py:41 train_step() retraced 56×, 12 s, 41 MiB  (train_step)", "3 builds for 1 trace",
         "40 functions in TensorFlow's runtime; 3 of them have no owner", "2, the oldest open for",
         "net.predict", "Models alive", "old: 2 of 4 variables still alive (100 B), held by train.kept",
-        "the process has grown by 0.8 MB an hour", "nearest limit: container limit, 4 GiB, 3 GiB left",
-        "at this rate the container limit", "writers: no summary writers", "412 MB  +12 MB",
+        "the process has grown by 0.8 MiB an hour", "nearest limit: container limit, 4 GiB, 3 GiB left",
+        "at this rate the container limit", "writers: no summary writers", "412 MiB  +12 MiB",
         "The level is counts since ", ", because its hooks took 1.4 % of the time and may take 1 %",
     ],
 )  # fmt: skip
@@ -115,8 +126,11 @@ def test_the_text_says_what_the_report_knows(part):
 
 def test_at_level_off_nothing_is_said_to_be_clean():
     """What was not watched is not known."""
-    off = dataclasses.replace(FULL, findings=(), level="off")
-    assert "Nothing is watched at this level." in text.render(off) and "No leak was found" not in text.render(off)
+    off = LevelNow("off", "budget", "its hooks took 3 % of the time and may take 1 %", 0.0)
+    told = headline(Known((), Looked(3600.0, 9999, 112), Verdict("steady", "level"), blind=str(off)))
+    assert told.sentence.startswith("NOT WATCHED, because level is off since ") and "3 %" in told.sentence
+    shown = text.render(dataclasses.replace(FULL, findings=(), level="off", headline=told))
+    assert shown.startswith(told.sentence) and "→ " not in shown
 
 
 def test_a_report_of_a_block_does_not_name_the_nearest_limit():
@@ -159,7 +173,7 @@ def test_two_snapshots_make_a_report_of_what_lies_between():
 
 def test_history_is_read_only_where_it_is_kept():
     """A few moments of any length of time: what is not kept costs no reading."""
-    moments, read = Moments(), []
+    moments, read = Moments(History()), []
 
     def tallies():
         read.append(1)
@@ -169,7 +183,7 @@ def test_history_is_read_only_where_it_is_kept():
         moments.look(look, lambda: MEMORY, tallies)
     kept = moments.kept
     assert len(kept) <= 32 and len(read) < 300
-    assert kept[0] == Moment(0, 412000000, 300000000, {"variable": 1})
+    assert kept[0] == Moment(0, 412 * MIB, 300 * MIB, {"variable": 1}, MEMORY.kept_bytes, MEMORY.python_blocks)
     assert plot([moment.alive["variable"] for moment in kept])
 
 
@@ -182,7 +196,8 @@ def test_report_and_snapshot_of_the_process_are_reports():
         tfmemwatch.uninstall()
     assert isinstance(report, tfmemwatch.Report) and isinstance(snapshot, tfmemwatch.Report)
     assert report.account is not None and snapshot.account is None
-    assert str(report) == text.render(report) and str(report).startswith("tfmemwatch · as of ")
+    assert str(report) == text.render(report) and report.title.startswith("as of ")
+    assert str(report).startswith("NOT WATCHED, because ")  # for so short a time
     assert report.as_dict()["versions"]["tfmemwatch"] == tfmemwatch.__version__
     assert (report.level, report.is_of_block) == ("sites", False)
     json.dumps(report.as_dict(), allow_nan=False)

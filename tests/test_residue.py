@@ -105,7 +105,7 @@ def test_what_nothing_in_python_explains_is_told():
     """With the line and what each call leaves."""
     (row,) = looked(Window())
     assert row.site == AT
-    assert row.cause.startswith("each call of Net net.__call__ leaves about 1.02 kB")
+    assert row.cause.startswith("each call of Net net.__call__ leaves about 1 KiB")
 
 
 def test_a_list_that_grows_is_the_inquirys():

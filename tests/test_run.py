@@ -37,7 +37,7 @@ def program(place, text, name="program.py"):
 
 
 def done(*command, **more):
-    found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **more)
+    found = subprocess.run(command, capture_output=True, timeout=120, **more)
     return found.returncode, found.stdout.decode(), found.stderr.decode()
 
 
@@ -100,7 +100,7 @@ def test_a_program_finds_itself_as_it_is_without(place, how):
     alone, watched = both(*words, input=b"said")
     assert watched[:2] == alone[:2]
     assert alone[0] == 7
-    assert watched[2].startswith("mine\ntfmemwatch · recorded of program.py, process ")
+    assert watched[2].startswith("mine\n") and "\ntfmemwatch · recorded of program.py, process " in watched[2]
 
 
 ENDS = {
@@ -127,7 +127,7 @@ def test_a_program_ends_as_it_does_without(place, end):
     assert watched[:2] == alone[:2]
     said, told = (re.sub("0x[0-9a-f]+", "0x", err) for err in (alone[2], watched[2]))
     assert told[: len(said)] == said
-    assert told[len(said) :].startswith("tfmemwatch")
+    assert "tfmemwatch" in told[len(said) :]
 
 
 def test_a_script_that_is_not_there_is_a_sentence(place):
@@ -144,7 +144,7 @@ def test_what_leaks_is_told_at_the_end(place):
     files = ["--json", "r.json", "--record", "r.tfmw"]
     code, out, err = done(*RUN, *PACE, *files, "--fail-on", "leak", "program.py")
     assert (code, out) == (100, "True\n")
-    assert "1 finding\n  variable  program.py:8 step()" in err
+    assert err.startswith("LEAK") and "variable  program.py:8 step()" in err
     told = json.loads(Path("r.json").read_text(encoding="utf-8"))
     assert [one["kind"] for one in told["findings"]] == ["variable"]
     assert told["recording"]["ended"] == "the program ended"
@@ -182,7 +182,7 @@ def test_a_forked_child_that_leaks_is_told_too(place):
     """)  # fmt: skip
     code, _, err = done(*RUN, *PACE, "--record", "r.tfmw", "--fail-on", "leak", "program.py")
     assert code == 100
-    assert "No leak was found" in err and "In its children\n  process" in err
+    assert not err.startswith("LEAK") and "In its children\n  process" in err
     assert len(list(Path().glob("r-*.tfmw"))) == 1
 
 

@@ -16,6 +16,7 @@ _HOME = {
     "install": "api", "uninstall": "monitor.installation",
     "watch": "api", "findings": "api", "report": "api", "snapshot": "api",
     "set_level": "api", "current": "api", "owners": "api", "remedies": "api", "expect_dead": "api", "port": "api",
+    "asgi_app": "api", "wsgi_app": "api",
     "Account": "memory.account", "Trial": "memory.remedy",
     "Finding": "model", "Site": "model", "Report": "reports",
     "Snapshot": "monitor.snapshot", "Block": "monitor.block", "Watch": "monitor.watch",
@@ -25,6 +26,7 @@ __all__ = ["__version__", *_HOME]
 
 if _t.TYPE_CHECKING:
     from .api import (  # fmt: skip
+        asgi_app,
         current,
         expect_dead,
         findings,
@@ -36,6 +38,7 @@ if _t.TYPE_CHECKING:
         set_level,
         snapshot,
         watch,
+        wsgi_app,
     )
     from .errors import ConfigError, LeakFound, TfmemwatchError, Unavailable
     from .memory.account import Account

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Union, overload
 
 from . import __version__
@@ -16,6 +17,7 @@ from .memory.account import Account
 from .memory.process import Process
 from .memory.remedy import Trial
 from .model import Finding, Site
+from .monitor.answers import nothing_watched
 from .monitor.block import Block
 from .monitor.decorated import NAMELESS, Function
 from .monitor.installation import SECONDS, put_back_forsaken
@@ -28,6 +30,7 @@ from .reports import Report
 from .safety import forks, guard
 from .seams import runtime
 
+_NOT_WATCHED_SECONDS = 5  # between two readings of a process that nobody watches
 _PROTECTS = ("token", "certificate", "private_key")  # without these nothing is served that was to be protected
 
 
@@ -254,9 +257,54 @@ def expect_dead(thing: Any, what: str = "") -> Expectation:
     return _needed().expectations.add(thing, what or type(thing).__name__, site.here(sys._getframe(1)))
 
 
-def report() -> Report:
-    """Everything that is known, as a plain value; `str()` of it is a text for a person, `as_dict()` is for JSON."""
-    return _needed().report()
+@overload
+def report(format: None = None) -> Report: ...
+
+
+@overload
+def report(format: str) -> str: ...
+
+
+def report(format: Optional[str] = None) -> Union[Report, str]:
+    """Everything that is known, as a plain value; `str()` of it is a text for a person, `as_dict()` is for JSON.
+
+    With a `format` it is that text: `html` (a page for any browser), `text`, `json`, or `markdown` (for an issue).
+    """
+    found = _needed().report()
+    if format is None:
+        return found
+    from .outputs import formats
+
+    return formats.written(found, format)
+
+
+def asgi_app() -> Any:
+    """The page for the program's own server, behind its own login: `app.mount("/memory", tfmemwatch.asgi_app())`."""
+    from .outputs import mounted
+
+    return mounted.asgi(_page())
+
+
+def wsgi_app() -> Any:
+    """The same for Flask, Django and others: `DispatcherMiddleware(app, {"/memory": tfmemwatch.wsgi_app()})`."""
+    from .outputs import mounted
+
+    return mounted.wsgi(_page())
+
+
+def _page() -> Any:
+    """Of whatever watches the process when somebody looks; that may come and go."""
+    from .outputs.live_page import LivePage
+
+    def shown() -> Report:
+        running = current()
+        return running.answers.light_report() if running is not None else nothing_watched()
+
+    def looked() -> Any:
+        running = current()
+        return running.answers.looked() if running is not None else int(time.monotonic() / _NOT_WATCHED_SECONDS)
+
+    return LivePage(shown, looked)
 
 
 def set_level(level: str) -> None:

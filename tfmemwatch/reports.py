@@ -8,7 +8,9 @@ import time
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .explain.baked_in import BakedIn
+from .explain.excerpts import Excerpt
 from .growth.memory_verdict import Verdict
+from .headline import NOTHING_READ, Headline
 from .memory.account import Account
 from .memory.forecast import Outlook
 from .memory.limits import Limit
@@ -31,17 +33,21 @@ class Calls(NamedTuple):
     error_bytes: float = math.inf  # one standard error of what a call leaves
 
     @property
+    def is_sure(self) -> bool:
+        """Whether a call leaves something, or takes something away, beyond doubt."""
+        return self.measured >= _LEAST_MEASURED and abs(self.per_call) > 3 * self.error_bytes
+
+    @property
     def per_call(self) -> float:
         """Bytes that a call leaves behind."""
         return self.grown_bytes / self.measured if self.measured else 0.0
 
     @property
     def leaves(self) -> str:
-        """What a thousand calls leave, as a person says it: `1.02 MB ± 40 kB`; nothing where too little is known."""
+        """What a thousand calls leave, as a person says it: `1.02 MiB ± 40 KiB`; nothing where too little is known."""
         if self.measured < _LEAST_MEASURED or math.isinf(self.error_bytes):
             return ""
-        sure = abs(self.per_call) > 3 * self.error_bytes
-        return "%s ± %s" % (size_of(1000 * self.per_call) if sure else "0 B", size_of(1000 * self.error_bytes))
+        return "%s ± %s" % (size_of(1000 * self.per_call) if self.is_sure else "0 B", size_of(1000 * self.error_bytes))
 
 
 class LivingModel(NamedTuple):
@@ -156,10 +162,22 @@ class OpenSessions(NamedTuple):
 class Moment(NamedTuple):
     """One point of the history."""
 
-    at: float  # seconds since the watch began, or the step of a block
+    at: float  # seconds since the watch began, or the step of a block: `Report.history_in`
     resident_bytes: Optional[int]
     in_use_bytes: Optional[int]
     alive: Mapping[str, int]  # by kind
+    kept_bytes: Optional[int] = None  # by malloc, free
+    python_blocks: int = 0
+    variables_bytes: int = 0
+
+
+class Program(NamedTuple):
+    """Which process it is: of many workers one answers."""
+
+    pid: int
+    host: str
+    name: str  # of its script
+    began: float  # time.time() when the watch began
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -170,6 +188,7 @@ class Report:
     seconds: float  # time.time() when it was made
     findings: Tuple[Finding, ...]
     memory: Memory
+    headline: Headline = NOTHING_READ  # what all of this comes to
     memory_before: Optional[Memory] = None
     account: Optional[Account] = None  # whose bytes these are, where it was asked for
     account_before: Optional[Account] = None
@@ -189,6 +208,9 @@ class Report:
     outlook: Optional[Outlook] = None  # when one of them is reached
     rise: str = ""  # how fast memory grows, and since when
     history: Tuple[Moment, ...] = ()
+    history_in: str = "seconds"  # since the watch began, or "steps" of a block
+    sources: Tuple[Excerpt, ...] = ()  # the lines around those of the findings
+    program: Optional[Program] = None
     off: Mapping[str, str] = dataclasses.field(default_factory=dict)  # what is not watched, and why
     level: str = ""
     level_since: Optional[float] = None  # time.time()
@@ -230,18 +252,24 @@ class Sample(NamedTuple):
     models: Sequence[LivingModel] = ()
     left_of_models: Sequence[LeftOfModel] = ()
     level: Optional[LevelNow] = None
+    headline: Headline = NOTHING_READ
+
+
+_AS_THEY_ARE = frozenset(map(id, (type(None), bool, int, str)))
 
 
 def plain(value: Any) -> Any:
     """A value as JSON has it: a number that is none of JSON's is None."""
-    if isinstance(value, Report):
-        return value.as_dict()
+    if id(type(value)) in _AS_THEY_ARE:
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if hasattr(value, "_asdict"):
-        return {name: plain(one) for name, one in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, Report):
+        return value.as_dict()
+    if hasattr(value, "_fields"):
+        return {name: plain(one) for name, one in zip(value._fields, value)}
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    return value if isinstance(value, (int, str)) else str(value)

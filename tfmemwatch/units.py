@@ -19,10 +19,10 @@ def since_of(since: float, per: str, began: float = 0.0) -> str:
 
 
 def size_of(number: float) -> str:
-    """A number of bytes as a person says it: `41 MB`."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    """A number of bytes as a person says it: `41 MiB`. In the units of limits, of Kubernetes, Grafana and `top`."""
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if abs(number) >= size:
-            return "%.3g %s" % (number / size, unit)
+            return "%s %s" % (("%.3g" if abs(number) < 999.5 * size else "%.0f") % (number / size), unit)
     return "%d B" % number
 
 
@@ -38,7 +38,7 @@ def pace_of(rate: float, per: str) -> str:
 
 
 def bytes_pace_of(rate: float, per: str) -> str:
-    """A rate of bytes as a person says it: `1.2 kB a step`, `0.8 MB an hour`."""
+    """A rate of bytes as a person says it: `1.2 KiB a step`, `0.8 MiB an hour`."""
     if per == "hour" and rate >= 3.6e9:
         rate, per = rate / 3600, "second"
     return "%s %s %s" % (size_of(rate), "an" if per == "hour" else "a", per)

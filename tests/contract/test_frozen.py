@@ -116,6 +116,6 @@ def test_large_data_baked_into_a_trace_is_named_with_line_and_bytes(tf, watch, f
     step(tf.ones(3))
     watch.state.read()
     (told,) = frozen()
-    assert told.startswith("test_frozen.py:") and "`step`" in told and "1.44 MB in each trace" in told
+    assert told.startswith("test_frozen.py:") and "`step`" in told and "1.37 MiB in each trace" in told
     assert ":%d " % line("BAKED") in told
     assert failures == {}

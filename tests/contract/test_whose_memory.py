@@ -58,7 +58,7 @@ def test_the_report_says_how_fast_the_process_grows_and_since_when(tf, watch, mo
     slope = Slope(200.0, 222.0, 240.0, time.monotonic() - 3600)
     monkeypatch.setattr(LimitsAhead, "rise", property(lambda horizon: slope))
     began = time.strftime("%H:%M", time.localtime(time.time() - 3600))
-    assert "the process has grown by 799 kB an hour since %s (" % began in str(tfmemwatch.report())
+    assert "the process has grown by 780 KiB an hour since %s (" % began in str(tfmemwatch.report())
 
 
 def test_a_finding_of_growing_bytes_says_when_the_limit_is_reached(tf, watch, monkeypatch):

@@ -279,7 +279,7 @@ CASES = {
     "shape_cache": {
         "fewer shapes than oneDNN keeps": (
             seen(grown=112 * 33_000, **window(steadily(SHAPES))),
-            Filling("33 kB for each new shape that train.py:7 step() comes to; oneDNN keeps some 2,048 shapes "
+            Filling("32.2 KiB for each new shape that train.py:7 step() comes to; oneDNN keeps some 2,048 shapes "
                     "at most")),
         "more than it keeps": (
             seen(grown=112 * 33_000, filled_from={"shape_cache": Reading(0, 0.0, 20.0 * MB)},

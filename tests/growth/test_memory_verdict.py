@@ -22,14 +22,15 @@ def looked(held, kept=lambda i: 10 * MB, looks=600):
     [
         ("steady", lambda i: LEVEL, lambda i: 10 * MB),
         ("leak", lambda i: LEVEL + i * MB / 10, lambda i: 10 * MB),
-        ("filling", lambda i: LEVEL + 50 * MB * (1 - 0.98**i), lambda i: 10 * MB),
+        ("filling", lambda i: LEVEL + 200 * MB * (1 - 0.995**i), lambda i: 10 * MB),
+        ("filled", lambda i: LEVEL + 50 * MB * (1 - 0.98**i), lambda i: 10 * MB),
         ("retained", lambda i: LEVEL, lambda i: 10 * MB + i * MB / 10),
         ("retained", lambda i: LEVEL + (100 * MB if 100 < i < 400 else 0), lambda i: 10 * MB + (i >= 400) * 90 * MB),
         ("released", lambda i: LEVEL + (100 * MB if 100 < i < 400 else 0), lambda i: 10 * MB),
     ],
 )
 def test_each_fate_of_memory_has_its_word(word, held, kept):
-    """Leak, filling, retained, released: which of them, and how one knows."""
+    """Leak, filling, filled, retained, released: which of them, and how one knows."""
     verdict = looked(held, kept).verdict
     assert (verdict.word, bool(verdict.why)) == (word, True)
 

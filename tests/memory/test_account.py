@@ -12,7 +12,7 @@ from tfmemwatch.memory.mappings import Resident
 from tfmemwatch.memory.process import Memory, Process, PythonHeap, parsed_python_heap
 from tfmemwatch.seams import runtime
 
-MB = 1000000
+MB = 1 << 20
 sizes = st.integers(min_value=0, max_value=1 << 44)
 heaps = st.builds(lambda used, kept, mapped: Heap(used + mapped, kept, mapped), sizes, sizes, sizes)
 
@@ -170,10 +170,10 @@ def test_a_change_stands_beside_each_part_and_small_change_does_not():
     """Aligned, with signs; what is nothing is left out."""
     before, after = of(python=100 * MB, numpy=1, malloc=9 * MB), of(python=100 * MB, numpy=40 * MB, malloc=7 * MB)
     assert after.lines(before) == (
-        "resident                147 MB  +38 MB",
-        "  Python objects        100 MB",
-        "  NumPy arrays           40 MB  +40 MB",
-        "  malloc, other           7 MB  −2 MB",
+        "resident               147 MiB  +38 MiB",
+        "  Python objects       100 MiB",
+        "  NumPy arrays          40 MiB  +40 MiB",
+        "  malloc, other          7 MiB  −2 MiB",
     )
     assert after.most(before) == ("numpy", 40 * MB - 1)
 
@@ -214,4 +214,4 @@ def test_each_device_with_an_allocator_of_its_own_is_asked(fake_tf, monkeypatch)
     monkeypatch.setattr(fake_tf.python.eager.context, "_context", Runtime())
     assert runtime.device_memory() == {"GPU:0": 7 * MB}
     found = of(python=MB)._replace(devices=runtime.device_memory())
-    assert found.lines(found._replace(devices={"GPU:0": 5 * MB}))[-1] == "GPU:0                     7 MB  +2 MB"
+    assert found.lines(found._replace(devices={"GPU:0": 5 * MB}))[-1] == "GPU:0                    7 MiB  +2 MiB"

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from test_recording import REPORT
 
+from tfmemwatch.headline import CLEAN, LEAK, Headline
 from tfmemwatch.memory.limits import Limit
 from tfmemwatch.model import Site
 from tfmemwatch.outputs.screen import Look, screen
@@ -12,7 +13,8 @@ from tfmemwatch.reports import Made
 
 ROWS = tuple(Made("variable", Site("train.py", line, "step"), 2 * line, 0, 0) for line in range(1, 41))
 TRAILS = {("variable", "train.py:7 step()"): (1, 5, 14), ("variable", "train.py:40 step()"): (80, 80, 80)}
-LOOK = Look(dataclasses.replace(REPORT, made=ROWS), "now", (1, 2, 3), (1, 2, 3), TRAILS)
+LEAKS = Headline(LEAK, "LEAK at train.py:41 step()", "it grows")
+LOOK = Look(dataclasses.replace(REPORT, made=ROWS, headline=LEAKS), "now", (1, 2, 3), (1, 2, 3), TRAILS)
 
 
 def texts(look, wide=80, high=24):
@@ -31,7 +33,7 @@ def test_the_first_lines_say_memory_against_its_limit_and_what_leaks():
     lines = texts(LOOK)
     assert "tfmemwatch · as of 14:02 · now" in lines[0]
     assert lines[1].startswith("resident") and "50 % of the container limit, 1 GiB" in lines[1]
-    assert any("1 finding" in line for line in lines)
+    assert "LEAK at train.py:41 step()" in lines
     assert any("→" in line for line in lines)
     assert lines[-1].startswith("q quit") and "more below" in lines[-1]
 
@@ -61,8 +63,9 @@ def test_why_nothing_new_comes_is_said():
 
 def test_without_findings_it_says_how_long_it_has_looked():
     """An empty screen tells something."""
-    lines = texts(LOOK._replace(report=dataclasses.replace(REPORT, findings=())))
-    assert any("No leak was found in what was watched. 3 looks so far." in line for line in lines)
+    clean = Headline(CLEAN, "CLEAN (watched for 31 min)", "nothing grows")
+    lines = texts(LOOK._replace(report=dataclasses.replace(REPORT, findings=(), headline=clean)))
+    assert "CLEAN (watched for 31 min)" in lines and "  nothing grows" in lines
 
 
 def test_a_limit_that_is_near_is_red():

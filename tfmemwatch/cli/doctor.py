@@ -10,7 +10,6 @@ from typing import Any, Dict, Iterator, Optional, Tuple
 from .. import __version__
 from ..config import ENVIRONMENT, Config, doubts, load
 from ..memory import mappings
-from ..memory.forecast import limit_of
 from ..memory.limits_ahead import LimitsAhead
 from ..memory.process import Memory, Process, python_heap
 from ..monitor.watch import Watch
@@ -114,7 +113,7 @@ def readings(process: Process) -> Iterator[Tuple[str, str]]:
 def _print_limits(ahead: LimitsAhead) -> None:
     print("\nLimits")
     for limit in _looked(ahead).limits:
-        print("  %-28s %10s, %s left" % (limit.name, limit_of(limit.bytes), size_of(limit.left_bytes)))
+        print("  %-28s %10s, %s left" % (limit.name, size_of(limit.bytes), size_of(limit.left_bytes)))
     for why in ahead.off:
         print("  off: %s" % why)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Optional, Sequence
 
-from ..errors import Unavailable
+from ..outputs.formats import written
 from ..outputs.recording import Recording, report_of
 from ..outputs.recording_text import of_children, render_recording
 from ..outputs.text import render
@@ -37,8 +37,8 @@ class Shown:
         assert self.report is not None
         if form == JSON:
             return self._json(self.report)
-        if form in (HTML, MARKDOWN):
-            return _page(self.report, form)
+        if form != TEXT:
+            return written(self.report, form)
         text = render(self.report) if self.recording is None else render_recording(self.recording)
         return text + of_children(self.children)
 
@@ -53,7 +53,3 @@ class Shown:
             })  # fmt: skip
             told["children"] = [{"pid": one.last.pid, "found": plain(one.last.found)} for one in self.children]
         return json.dumps(told, indent=2) + "\n"
-
-
-def _page(report: Report, form: str) -> str:
-    raise Unavailable("this tfmemwatch makes no %s" % form)

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser, with_pid: bool = True) -> Non
 def ask(what: str, door: str, pid: Optional[int], seconds: float, **question: Any) -> Any:
     """Put a question to the process that is meant: a dict; the text of one whose tfmemwatch is older."""
     folder = folder_of(door, pid)
-    told = _told(folder, one_of(folder, pid), dict(question, what=what, form="json"), seconds)
+    told = _told(folder, one_of(folder, pid), dict(question, what=what, format="json"), seconds)
     if "error" in told:
         raise Unavailable(told["error"])
     try:

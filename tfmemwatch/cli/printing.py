@@ -15,9 +15,9 @@ from ..reports import plain
 _COLOURS = {"bold": "1", "red": "1;31", "green": "32", "dim": "2"}
 _PAINTED = (  # lines of a report
     (re.compile(r"tfmemwatch · .*"), "bold"),
-    (re.compile(r"\d+ findings?"), "red"),
-    (re.compile(r"Worse: .*|Still leaks.*"), "red"),
-    (re.compile(r"No leak .*|Fixed: .*"), "green"),
+    (re.compile(r"LEAK\b.*|Worse: .*|Still leaks.*"), "red"),
+    (re.compile(r"GROWING\b.*|MEMORY RISES\b.*|NOT WATCHED\b.*|Not known yet: .*"), "bold"),
+    (re.compile(r"CLEAN\b.*|No leak .*|Fixed: .*"), "green"),
     (re.compile(r" +→ .*"), "green"),
     (re.compile(r"The level is .*"), "dim"),
 )

@@ -21,7 +21,7 @@ _KEPT = Rule(block=8, combine="mean", rises=32, bent=0.56, straighten=1.0, mater
 class Verdict(NamedTuple):
     """What became of memory, and how one knows."""
 
-    word: str  # steady, leak, filling, retained, released; "" where there was too little to see
+    word: str  # steady, leak, filling, filled, retained, released; "" where there was too little to see
     why: str
 
 
@@ -99,7 +99,7 @@ class MemoryVerdict:
                 return Verdict("retained", "%s were freed, and the allocator keeps %s of them" % (size_of(back), share))
             return Verdict("released", "%s were freed" % size_of(back))
         if rise >= worth:
-            return _rising(held)
+            return _rising(held, worth)
         if free >= worth:
             return Verdict("retained", "memory use is level; the allocator keeps %s more than at first" % size_of(free))
         return Verdict("steady", "memory use is level, give or take %s" % size_of(worth))
@@ -122,12 +122,14 @@ def _kept_in_memory(held: float, kept: Optional[int], resident: Optional[int]) -
     return float(kept) if resident is None else float(max(0, min(kept, resident - held)))
 
 
-def _rising(held: List[float]) -> Verdict:
-    """Straight, or slowing down: the last third of the time against the first."""
+def _rising(held: List[float], worth: float) -> Verdict:
+    """Straight, slowing down, or over: the last third of the time against the first."""
     third = len(held) // 3
     first = held[third] - held[0]
     last = held[-1] - held[-1 - third]
     if last >= 0.5 * first and last > 0:
         return Verdict("leak", "memory in use rises, by %s in the last third of the time" % size_of(last))
+    if last < worth:
+        return Verdict("filled", "memory in use rose by %s at first, and is level now" % size_of(held[-1] - held[0]))
     told = "memory in use rises more slowly: by %s in the first third of the time, by %s in the last"
     return Verdict("filling", told % (size_of(first), size_of(max(0.0, last))))

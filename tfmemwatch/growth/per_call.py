@@ -9,9 +9,9 @@ from .rules import BYTE_STEPS
 from .series import Series
 
 _WARM_UP = 2  # stretches that do not count: first calls build, trace and fill caches
-_LEAST_CALLS = 2048  # of a rise: what fills a cache of some size has met its end by then
+LEAST_CALLS = 2048  # of a rise: what fills a cache of some size has met its end by then
 _LEAST_BYTES = 1 << 20  # of a rise
-_LEAST_A_CALL = 800  # bytes
+LEAST_A_CALL = 800  # bytes
 # A reading is many calls, so each is a floor. A warm-up fills caches for hundreds of calls: growth may begin inside it.
 _RULE = BYTE_STEPS._replace(block=1, recent=8)
 _PATIENCE = 1024  # calls until it is asked again whether something else explains a rise
@@ -91,7 +91,7 @@ class GrowthPerCall:
     @property
     def is_worth(self) -> bool:
         """Whether it is much, in all and for each call."""
-        return self.bytes >= _LEAST_BYTES and self.over >= _LEAST_CALLS and self.per_call >= _LEAST_A_CALL
+        return self.bytes >= _LEAST_BYTES and self.over >= LEAST_CALLS and self.per_call >= LEAST_A_CALL
 
     @property
     def bytes(self) -> float:

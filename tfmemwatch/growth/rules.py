@@ -23,6 +23,11 @@ class Rule(NamedTuple):
     straighten: float = 0.0  # times that what bent must stay straight for, as long as it bent, to be believed
     recent: int = 0  # floors between marks from which a growth may start inside an older one; 0: no marks
 
+    @property
+    def fewest(self) -> int:
+        """Samples before which nothing is called a leak."""
+        return self.block * self.rises
+
 
 # A service: silence counts for more than speed, and what has once bent must stay straight for long.
 COUNT_SAMPLES = Rule(block=4, coarse_rises=28, again=1.125, straighten=2.0)

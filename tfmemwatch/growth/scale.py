@@ -59,6 +59,11 @@ class Scale(Episode):
         self.half: Optional[Mark] = None
         self.marks: List[Mark] = []
 
+    @property
+    def share(self) -> float:
+        """How much of the evidence for a leak there is."""
+        return min(self.rises / self.needed, self.wealth / self.bound)
+
     def rise(self, floor: float, now: int) -> bool:
         """Take the next floor: True when there is evidence, and enough of it, of growth."""
         step = floor - self.last

@@ -16,6 +16,7 @@ from .episode import Episode, Growth
 from .rules import Rule
 from .scale import FAN, Scale
 
+_SOME_RISES = 8  # without a fall that matters: fewer are chance
 PROGRESS = 0.125  # of the growth: what must be added for a leak to have moved on
 
 
@@ -71,6 +72,19 @@ class Series:
     def growth(self) -> Optional[Growth]:
         """The growth that the verdict speaks of, or the last one; None before the first."""
         return self._case.as_growth() if self._case else None
+
+    @property
+    def progress(self) -> Optional[Tuple[int, int]]:
+        """Samples of a growth that is not judged yet, and about how many are needed; None where too little rises."""
+        if self.verdict == "suspected" and self._case is not None:
+            return self._case.samples, self._case.samples
+        growing = [scale for scale in self._scales if scale.rises >= _SOME_RISES and scale.wealth > 0]
+        if not growing or self._source is not None:
+            return None
+        furthest = max(growing, key=lambda scale: scale.share)
+        # where all is there but a straight line, it is looked at until it has stopped or gone on for as long again
+        share = furthest.share if furthest.share < 1 else 0.5
+        return furthest.samples, max(furthest.patience, math.ceil(furthest.samples / share))
 
     def confirm(self, value: float) -> bool:
         """True if a collection, which left `value`, has left most of the growth; else it was garbage."""

@@ -7,7 +7,9 @@ from typing import Collection, Dict, FrozenSet, Iterable, List, Mapping, NamedTu
 from ..catalog import BY_KIND
 from ..explain.advice import advice
 from ..growth.rules import Rule
+from ..headline import Growing
 from ..model import LEAK, UNKNOWN, Finding, Key, Tally
+from ..units import count_of
 from .stories import MAKERS, STORIES, TAKES_MEMORY, Story
 from .tallies import bytes_of, clock_of, counted_as, order_of, values_in
 from .tracks import Track
@@ -65,6 +67,22 @@ class Judge:
             track.series is not None and not track.is_garbage and track.is_rising(self._now)
             for track in self._tracks.values()
         )
+
+    def growing(self) -> Optional[Growing]:
+        """The count that is nearest to being told, of those that climb."""
+        found = []
+        for track in self._tracks.values():
+            if track.is_rising(self._now):
+                looks = int((self._now - track.first_at) / self._period)
+                found.append((track, track.progress(looks, self._rule.fewest)))
+        known = [(progress[0] / progress[1], progress, track) for track, progress in found if progress is not None]
+        if not known:
+            return None
+        _, (seen, needed), track = max(known, key=lambda row: row[0])
+        what = "+%s %s at %s" % (
+            count_of(track.high - max(0.0, track.start)), BY_KIND[track.key.kind].title, track.key.site.short,
+        )  # fmt: skip
+        return Growing(what, seen, needed, "step" if self._per == "step" else "look")
 
     def kinds_that_grow(self) -> FrozenSet[str]:
         """Of what leaks, or may be about to."""

@@ -110,6 +110,19 @@ class Track:
         """Has climbed again and again, and lately."""
         return self.climbs >= 6 and now - self.climbed_at <= 0.34 * (now - self.first_at) + 2
 
+    def progress(self, looks: int, fewest: int) -> Optional[Tuple[int, int]]:
+        """How many looks of growth there are, and about how many it takes; None where nothing is to be told of it.
+
+        `looks` have passed since it first climbed; with fewer than `fewest` there is no shape yet.
+        """
+        if self.series is None or self.is_garbage or self.leaking is not None:
+            return None
+        both = [series.progress for series in (self.series, self.bendable) if series is not None]
+        known = [progress for progress in both if progress is not None]
+        if known:
+            return max(known, key=lambda progress: progress[0] / progress[1])
+        return (looks, fewest) if looks < fewest else None
+
     @property
     def is_suspected(self) -> bool:
         return any(series is not None and series.verdict == "suspected" for series in (self.series, self.bendable))

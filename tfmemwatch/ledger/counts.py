@@ -99,7 +99,7 @@ class Ledger:
         self.accounts: Dict[Tuple[Any, ...], _Account] = {}  # the hot hook looks for its own here
         self._numbered: Dict[int, _Account] = {}
         self._by_key: Dict[Key, Dict[int, _Account]] = {}
-        self._readings: Dict[Key, Tally] = {}  # the last complete ones; replaced as a whole
+        self.latest: Dict[Key, Tally] = {}  # the last complete readings; replaced as a whole
         self._events: Deque[Tuple[int, int, int, int, int, float]] = deque()
         self._put = self._events.append  # the one atomic thing that a hook or a finalizer does
 
@@ -203,7 +203,7 @@ class Ledger:
                 account.key = Key(account.kind, _site(account.place))
         self._weigh()
         self._lock.take(self._publish)
-        return dict(self._readings)
+        return dict(self.latest)
 
     @property
     def folded(self) -> int:
@@ -281,10 +281,10 @@ class Ledger:
                     changed.update(self._dropped(account))
                 else:
                     account.is_new = False
-        readings = dict(self._readings)
+        readings = dict(self.latest)
         for key in changed:
             readings[key] = _reading(key, list(self._by_key[key].values()))
-        self._readings = readings
+        self.latest = readings
 
     def _dropped(self, account: _Account) -> List[Key]:
         """What died unclosed. In a cycle the reference goes before `__del__`, whose close is too late to be counted."""

@@ -126,7 +126,7 @@ def _row(title: str, size: int, more: Optional[int]) -> str:
 
 
 def change_of(more: float) -> str:
-    """A difference as a person says it: `+41 MB`, `−3 kB`."""
+    """A difference as a person says it: `+41 MiB`, `−3 KiB`."""
     return "%s%s" % ("+" if more >= 0 else "−", size_of(abs(more)))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import List, NamedTuple, Optional, Tuple
 
+from ..units import size_of
+
 BLOCK = 4  # readings of which the least makes a floor
 FAN = 4  # floors that make one of the next scale
 SCALES = 7  # from minutes to weeks, at a reading each few seconds
@@ -31,7 +33,7 @@ class Outlook(NamedTuple):
     def __str__(self) -> str:
         soonest, latest = span_of(self.soonest_seconds), span_of(self.latest_seconds)
         within = " (%s – %s)" % (soonest, latest) if soonest != latest else ""
-        of = "%s of %s" % (self.limit, limit_of(self.limit_bytes))
+        of = "%s of %s" % (self.limit, size_of(self.limit_bytes))
         return "at this rate the %s is reached in %s%s" % (of, span_of(self.seconds), within)
 
 
@@ -195,11 +197,3 @@ def span_of(seconds: float) -> str:
         hours, rest = divmod(int(whole), 60)
         return "%d h %d min" % (hours, rest) if rest else "%d h" % hours
     return "%.3g days" % (minutes / 60 / 24)
-
-
-def limit_of(number: float) -> str:
-    """A limit as it was set: `4 GiB`, `512 MiB`."""
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20)):
-        if number >= size:
-            return "%.3g %s" % (number / size, unit)
-    return "%d B" % number

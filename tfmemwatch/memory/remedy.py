@@ -57,18 +57,18 @@ class Trial(NamedTuple):
             sizes = [_size(one.resident_bytes), _size(one.in_use_bytes), _count(one.objects)]
             lines.append((layout % (one.title, *sizes, "%.2g s" % one.seconds, one.note)).rstrip())
         now = "" if self.resident_bytes is None else "; resident now: " + size_of(self.resident_bytes)
-        lines.append("  in all %s%s" % (size_of(self.returned_bytes), now))
+        lines.append("  in all %s%s" % (_size(self.returned_bytes), now))
         return "\n".join(lines) + "\n"
 
 
 def _size(number: Optional[int]) -> str:
     if number is None:
         return "–"
-    return size_of(number) if number >= 0 else "+" + size_of(-number)
+    return size_of(number) if number >= 0 else "−" + size_of(-number)
 
 
 def _count(number: int) -> str:
-    return count_of(number) if number >= 0 else "+" + count_of(-number)
+    return count_of(number) if number >= 0 else "−" + count_of(-number)
 
 
 def _collect(function: Any) -> str:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import json
+import os
+import socket
 import sys
 import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..explain.baked_in import BakedIn
+from ..explain.excerpts import excerpts
 from ..growth.memory_verdict import Verdict
+from ..headline import NOT_WATCHED, Headline, Known, Looked, headline
 from ..heap.classes import ids_of
 from ..heap.instances import references_to
 from ..heap.room import heap_size
-from ..memory import account, object_weights, remedy
+from ..memory import account, object_weights
 from ..memory.account import Account
-from ..memory.process import Memory
+from ..memory.process import Memory, Process
 from ..model import Finding, Key, Tally
 from ..probes import PROBES
-from ..reports import Calls, Moment, OwnCost, Report, RetraceCause, Sample, plain
+from ..reports import Calls, Moment, OwnCost, Program, Report, RetraceCause, Sample
 from ..safety import guard
 from ..seams import places, runtime
 from . import rows
@@ -26,8 +29,10 @@ from .explaining import Explanations
 from .moments import alive_of
 from .snapshot import Snapshot, clock
 from .state import State
+from .what_is_seen import blind, growing_by_calls, left_out, unwatched
 
-Functions = Tuple[Optional[int], Optional[int]]  # in TensorFlow's runtime, and of them those without an owner
+_MOST_ROWS = 100  # of each table of the page: who has more reads the report
+_TABLES = ("made", "traces", "builds", "retrace_causes", "sessions", "calls", "models", "left_of_models")
 
 
 class Counted(NamedTuple):
@@ -44,6 +49,7 @@ class Seen(NamedTuple):
     findings: Tuple[Finding, ...]
     verdict: Verdict
     moments: Tuple[Moment, ...]
+    looked: Looked
 
 
 class Answers:
@@ -67,35 +73,49 @@ class Answers:
         if owners:
             now = now._replace(account=self.account())
         seen = self._seen()._replace(findings=tuple(self.findings()))
-        return self._built("as of %s" % clock(time.time()), None, now, seen, self.functions())
-
-    def light_report(self) -> Report:
-        """The same as far as it can be read at once, for who asks again and again: no object is looked at."""
-        tallies = self._state.read()
-        now = Counted(tallies, self._state.process.read(), self.light_account(tallies))
-        seen = self._seen()._replace(findings=tuple(self.findings()))
-        functions = runtime.registered_functions(), None
-        return self._built("as of %s" % clock(time.time()), None, now, seen, functions)
-
-    def alive(self) -> Dict[str, int]:
-        """How many things are alive now, by kind."""
-        return alive_of(self._state.ledger.read())
+        return self._built("as of %s" % clock(time.time()), None, now, seen)
 
     def report(self) -> Report:
         """Everything at this moment, with whose bytes these are and what is baked into traces."""
         return dataclasses.replace(self.snapshot(owners=True), baked_in=tuple(self.baked_in()))
 
-    def of_block(self, title: str, before: Counted, after: Counted, seen: Seen) -> Report:
+    def of_block(
+        self, title: str, before: Counted, after: Counted, seen: Seen, *, in_steps: bool = False
+    ) -> Report:  # fmt: skip
         """What has happened since the block began."""
         self.look_at_models(asked=True)
-        return self._built(title, before, after, seen, self.functions())
+        report = self._built(title, before, after, seen)
+        return dataclasses.replace(report, history_in="steps") if in_steps else report
+
+    def light_report(self) -> Report:
+        """For a page that is asked for again and again: what is known without looking through the heap.
+
+        It waits for no look: where one is under way, counts are those of the last.
+        """
+        state = self._state
+        state.probes.reading.take(state.probes.read, 0)
+        tallies = state.ledger.read()
+        now = Counted(tallies, state.process.read(), self.light_account(tallies))
+        seen = self._seen()._replace(findings=tuple(self.findings()))
+        report = self._built("as of %s" % clock(time.time()), None, now, seen, is_light=True)
+        return dataclasses.replace(report, **{name: getattr(report, name)[:_MOST_ROWS] for name in _TABLES})
+
+    def alive(self) -> Dict[str, int]:
+        """How many things are alive now, by kind."""
+        return alive_of(self._state.ledger.read())
+
+    def looked(self) -> Tuple[object, ...]:
+        """Another value after each look: what was read before is no longer new."""
+        state = self._state
+        return (os.getpid(), state.began, state.looks, state.looked_at, state.level.name)
 
     def _built(
-        self, title: str, before: Optional[Counted], after: Counted, seen: Seen, functions: Functions
-    ) -> Snapshot:
+        self, title: str, before: Optional[Counted], after: Counted, seen: Seen, *, is_light: bool = False
+    ) -> Snapshot:  # fmt: skip
         """The one place where a report is made."""
         state = self._state
         then = before.tallies if before is not None else {}
+        functions, orphans = (runtime.registered_functions(), None) if is_light else self.functions()
         level = state.level.now
         return Snapshot(
             title=title, seconds=time.time(), findings=seen.findings, verdict=seen.verdict, history=seen.moments,
@@ -103,13 +123,27 @@ class Answers:
             account=after.account, account_before=before.account if before is not None else None,
             made=rows.made(then, after.tallies), traces=rows.traced(then, after.tallies),
             builds=rows.built(then, after.tallies), retrace_causes=tuple(self.retrace_causes()),
-            functions=functions[0], orphan_functions=functions[1],
+            functions=functions, orphan_functions=orphans,
             sessions=rows.open_sessions(state.ledger.ages("session")), calls=tuple(self.calls()),
             models=tuple(state.models.alive), left_of_models=tuple(state.models.left),
             limits=tuple(state.ahead.limits), outlook=self._explanations.outlook(), rise=self._explanations.rise(),
             off=dict(state.probes.off), level=level.name, level_since=level.since, level_why=level.why,
             own=self._own_cost(), versions=_versions(), is_of_block=before is not None, tallies=after.tallies,
+            sources=excerpts((one.site for one in seen.findings), state.began), program=program(state.began),
+            headline=self._headline(seen, is_of_block=before is not None),
         )  # fmt: skip
+
+    def _headline(self, seen: Seen, is_of_block: bool = False) -> Headline:
+        """What all of it comes to."""
+        looked = seen.looked
+        if looked.growing is None:
+            looked = looked._replace(growing=growing_by_calls(self.calls()))
+        state, rises = self._state, (self._explanations.rise(), self._explanations.outlook())
+        return headline(Known(
+            findings=seen.findings, looked=looked, memory=seen.verdict,
+            ahead="" if is_of_block else "; ".join(str(one) for one in rises if one),
+            blind=blind(state, is_of_block), unwatched=unwatched(state), besides=left_out(state),
+        ))  # fmt: skip
 
     def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
         """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
@@ -124,7 +158,7 @@ class Answers:
             probes={kind.name: kind.name in up for kind in PROBES}, versions=runtime.versions(),
             own=self._own_cost(), gauges=self._gauges(), registered_functions=runtime.registered_functions(),
             operations=state.probes.operations(), models=state.models.alive, left_of_models=state.models.left,
-            level=state.level.now,
+            level=state.level.now, headline=self._headline(self._seen()),
         )  # fmt: skip
 
     def _own_cost(self) -> OwnCost:
@@ -160,7 +194,7 @@ class Answers:
             guard.failed("baked in")
             return []
 
-    def functions(self) -> Functions:
+    def functions(self) -> Tuple[Optional[int], Optional[int]]:
         """How many are in TensorFlow's runtime, and how many of them have lost their owner; looks through the heap."""
         names = runtime.function_names()
         if names is None:
@@ -203,25 +237,25 @@ class Answers:
             guard.failed("gauges")
             return {}
 
-    # -- to other processes, at the control socket
 
-    def to_others(self) -> Dict[str, Callable[[Dict[str, Any]], str]]:
-        """What they may ask, by name."""
-        return {
-            "remedies": self._remedies,
-            "owners": lambda question: _said(self.account(), question),
-            "report": lambda question: _said(self.report(), question),
-            "live": lambda question: _said(self.light_report(), question),
-        }
+def nothing_watched() -> Report:
+    """Of a process that nobody watches: its memory, and that nothing is known."""
+    process = Process()
+    try:
+        memory = process.read()
+    finally:
+        process.close()
+    told = Headline(NOT_WATCHED, "NOT WATCHED, because nobody has called tfmemwatch.install()")
+    return Snapshot(
+        title="nothing is watched", seconds=time.time(), findings=(), memory=memory, headline=told, level="off",
+        program=program(0.0), versions=_versions(),
+    )  # fmt: skip
 
-    def _remedies(self, question: Dict[str, Any]) -> str:
-        names = tuple(str(name) for name in question.get("names", ()))
-        return _said(remedy.trial(names, question.get("function"), self._state.process), question)
 
-
-def _said(value: Any, question: Dict[str, Any]) -> str:
-    """A text for a person, or JSON where that is wished."""
-    return json.dumps(plain(value)) if question.get("form") == "json" else str(value)
+def program(began: float) -> Program:
+    """This process."""
+    name = os.path.basename((getattr(sys, "argv", None) or [""])[0])
+    return Program(os.getpid(), socket.gethostname(), str(name)[:200], began)
 
 
 def _versions() -> Dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, Callable, List, Mapping, Optional
 
 from ..errors import LeakFound, Unavailable
 from ..evidence.evidence import Pace
+from ..growth.history import History
 from ..growth.rules import COUNT_STEPS
 from ..heap import collector
 from ..ledger import site
@@ -69,7 +70,7 @@ class Block(Decorating):
         if watch.config.collect:
             collector.collect(asked=True)  # garbage that goes later would hide what is left behind
         self._detector = watch.detector(COUNT_STEPS, _STEP_PACE, "step")
-        self._moments = Moments()
+        self._moments = Moments(History(120))
         self._counting = None if self.is_warming_up else KeptCount(watch, self._at)
         self._kept: Optional[List[Kept]] = None  # known when the block is over
         memory, tallies = watch.process.read(), watch.state.read()
@@ -184,8 +185,11 @@ class Block(Decorating):
         if self._left_out:
             title += " (%s)" % self._left_out
         moments = self._moments.kept if self.steps else watch.state.moments.kept
-        seen = Seen(tuple(self.findings), self._detector.verdict, moments)
-        return watch.answers.of_block(title, self._before, self._after or self._counted(), seen)
+        after = self._after or self._counted()
+        left = left_behind.said(self._before.tallies, after.tallies, self._kept or ())
+        looked = self._detector.looked(seconds)._replace(left=left, not_counted=self._left_out)
+        seen = Seen(tuple(self.findings), self._detector.verdict, moments, looked)
+        return watch.answers.of_block(title, self._before, after, seen, in_steps=bool(self.steps))
 
     def _counted(self) -> Counted:
         watch = self._running()

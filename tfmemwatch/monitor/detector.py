@@ -15,6 +15,7 @@ from ..evidence.keeper import KeepingCollection
 from ..evidence.sources import Sources
 from ..growth.memory_verdict import MemoryVerdict, Verdict
 from ..growth.rules import Rule
+from ..headline import Looked
 from ..heap import collector
 from ..heap.instances import ids_alive
 from ..heap.room import heap_size
@@ -38,6 +39,7 @@ class Detector:
     def __init__(self, readings: Readings, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
         self._readings = readings
         self._per = per
+        self._fewest = rule.fewest
         self._judge = Judge(rule, per, unit)
         self._inquiry = Inquiry(_sources(readings), pace, per, unit)
         self._keeping: Optional[KeepingCollection] = None
@@ -65,6 +67,11 @@ class Detector:
         """What became of memory while it was looked at."""
         filling = self._inquiry.filling
         return Verdict("filling", filling) if filling else self._memory_verdict.verdict
+
+    def looked(self, seconds: float) -> Looked:
+        """How long it has looked, and what it sees growing."""
+        unit = "step" if self._is_asked else "look"
+        return Looked(seconds, self._looks, self._fewest, unit, self._judge.growing())
 
     def count_from(self, tallies: Mapping[Key, Tally]) -> None:
         """What is there already is where growth is counted from."""

@@ -100,7 +100,7 @@ class Explanations:
         return self._state.ahead.outlook()
 
     def rise(self) -> str:
-        """`the process has grown by 0.8 MB an hour since 14:02 (19 Nov)`, by a robust slope, or nothing."""
+        """`the process has grown by 0.8 MiB an hour since 14:02 (19 Nov)`, by a robust slope, or nothing."""
         slope = self._state.ahead.rise
         if slope is None:
             return ""

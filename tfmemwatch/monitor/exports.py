@@ -42,7 +42,7 @@ class Export:
         self._slot = Slot(self._folder, config.max_labels) if self._folder else None
         self._job_end = JobEnd(watch, self.values, collector)
         self._registry = ProgramRegistry(watch, collector, self._has_ended)
-        self._port = ServedPort(config, collector, self._folder, self._has_ended)
+        self._port = ServedPort(config, collector, self._folder, self._has_ended, watch.answers)
         try:
             if config.meter_provider is not None:
                 self._instruments = _instruments(self.values.families, config.meter_provider, version)

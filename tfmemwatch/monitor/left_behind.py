@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Sequence
+from typing import Dict, List, Mapping, Sequence, Tuple
 
 from ..explain.advice import advice
 from ..model import Finding, Key, Tally
+from ..units import count_of
 from .kept import Kept
 
 Tallies = Mapping[Key, Tally]
@@ -48,6 +49,17 @@ def complaints(
     counted = [_counted(word, left) for word, left in lefts.items() if sum(left.values()) > allowances.get(word, 0)]
     kept = [text for word in KEPT for text in _kept(word, held, found, allowances.get(word, 0))]
     return [*found, *counted, *kept]
+
+
+def said(before: Tallies, after: Tallies, held: Sequence[Kept]) -> Tuple[str, ...]:
+    """What is left behind, in a few words each."""
+    counted = {word: sum(_left(before, after, kinds).values()) for word, kinds in COUNTED.items()}
+    kept = {word: sum(row.number for row in held if row.word == word) for word in KEPT}
+    return tuple(
+        "%s %s" % (count_of(number), word[:-1] if number == 1 else word)
+        for word, number in {**counted, **kept}.items()
+        if number
+    )
 
 
 def _left(before: Tallies, after: Tallies, kinds: Sequence[str]) -> Dict[Key, int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Mapping, Tuple
+from typing import Callable, Dict, Mapping, Tuple, Union
 
-from ..growth.history import History
+from ..growth.history import History, Timeline
 from ..memory.process import Memory
 from ..model import Key, Tally
 from ..reports import Moment
@@ -13,14 +13,28 @@ _NOT_KEPT = Moment(0.0, None, None, {})
 
 
 class Moments:
-    """At most so many, evenly spread over all looks. Only for those that are kept anything is read."""
+    """At most so many: with a `History` evenly spread, with a `Timeline` the last ones all.
 
-    def __init__(self) -> None:
-        self._kept: History[Moment] = History()
+    Only for those that are kept anything is read.
+    """
+
+    def __init__(self, kept: Union[History[Moment], Timeline[Moment]]) -> None:
+        self._kept = kept
+        self._alive: Mapping[str, int] = {}  # as it was last
 
     def look(self, at: float, memory: Callable[[], Memory], tallies: Callable[[], Mapping[Key, Tally]]) -> None:
         """Take one look, at so many seconds or steps since the beginning."""
-        self._kept.add(_moment(at, memory(), tallies()) if self._kept.is_due else _NOT_KEPT)
+        self._kept.add(self._moment(at, memory(), tallies()) if self._kept.is_due else _NOT_KEPT)
+
+    def _moment(self, at: float, memory: Memory, tallies: Mapping[Key, Tally]) -> Moment:
+        alive = alive_of(tallies)
+        variables_bytes = sum(tally.live_bytes for key, tally in tallies.items() if key.kind == "variable")
+        if alive != self._alive:  # what stands still is kept once
+            self._alive = alive
+        return Moment(
+            at, memory.resident_bytes, memory.in_use_bytes, self._alive, memory.kept_bytes, memory.python_blocks,
+            variables_bytes,
+        )  # fmt: skip
 
     @property
     def kept(self) -> Tuple[Moment, ...]:
@@ -35,7 +49,3 @@ def alive_of(tallies: Mapping[Key, Tally]) -> Dict[str, int]:
         if tally.alive:
             alive[key.kind] = alive.get(key.kind, 0) + tally.alive
     return alive
-
-
-def _moment(at: float, memory: Memory, tallies: Mapping[Key, Tally]) -> Moment:
-    return Moment(at, memory.resident_bytes, memory.in_use_bytes, alive_of(tallies))

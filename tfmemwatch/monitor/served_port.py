@@ -1,7 +1,8 @@
-"""The port at which the metrics are served, and whose turn it is among workers that share one."""
+"""The port at which the metrics and the page are served, and whose turn it is among workers that share one."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import Any, Callable, Optional, Union
 
@@ -11,7 +12,9 @@ from ..outputs.all_workers import AllWorkers
 from ..outputs.port_lock import PortLock
 from ..outputs.prometheus import Collector, page
 from ..outputs.worker_lock import Lock
+from ..reports import Report
 from ..safety import guard
+from .answers import Answers
 
 _OTHERS_PORT = (
     "port %d is served by another worker, and does not show this one. Set PROMETHEUS_MULTIPROC_DIR to an empty "
@@ -22,13 +25,16 @@ _OTHERS_PORT = (
 class ServedPort:
     """Takes the port, serves it, and gives it back: each step can be repeated, and interrupted."""
 
-    def __init__(self, config: Config, collector: Collector, folder: str, is_over: Callable[[], bool]) -> None:
+    def __init__(
+        self, config: Config, collector: Collector, folder: str, is_over: Callable[[], bool], answers: Answers
+    ) -> None:  # fmt: skip
         self._config = config
         self._collector = collector
         self._folder = folder  # that the workers share
         self._server: Any = None  # whose module, with TLS, is loaded where there is a port
         self._turn: Union[Lock, PortLock, None] = None  # to serve the one port that the workers share
         self._is_over = is_over  # whether the export was stopped
+        self._answers = answers
 
     @property
     def number(self) -> Optional[int]:
@@ -41,6 +47,7 @@ class ServedPort:
 
         Where they share none, the first shows its own, and the others say what is missing.
         """
+        from ..outputs.live_page import LivePage
         from ..outputs.server import Server
 
         config = self._config
@@ -60,7 +67,8 @@ class ServedPort:
                 is_known_free = False
         try:
             self._server = Server(
-                page(shown), config.address, port, config.token, config.certificate, config.private_key
+                page(shown), config.address, port, config.token, config.certificate, config.private_key,
+                LivePage(self._report, self._answers.looked),
             )  # fmt: skip
         except BaseException as error:
             self.no_turn()
@@ -69,6 +77,13 @@ class ServedPort:
         if self._is_over():  # stopped meanwhile, by another thread or a signal handler
             self.no_server()
             self.no_turn()
+
+    def _report(self) -> Report:
+        """For the page. Source is shown to who is on this machine, or has the token."""
+        report = self._answers.light_report()
+        server = self._server
+        is_open = not self._config.token and not (server is not None and server.is_local)
+        return dataclasses.replace(report, sources=()) if is_open else report
 
     def start(self) -> Optional[int]:
         """Answer from now on, where this process has the port: its number."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
-from typing import Dict, Mapping, NamedTuple
+from typing import Dict, Mapping, NamedTuple, Union
 
 from ..model import Key, Tally
 from ..outputs import text
@@ -13,10 +14,16 @@ from . import rows
 
 
 class TextReport(Report):
-    """A report whose `str()` is the text for a person."""
+    """A report whose `str()` is the text for a person, and that can be written to a file."""
 
     def __str__(self) -> str:
         return text.render(self)
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Write it to a file, whose name ends in `.html` (a page for any browser), `.txt`, `.json` or `.md`."""
+        from ..outputs import formats
+
+        formats.save(self, os.fspath(path))
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

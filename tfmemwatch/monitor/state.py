@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Tuple
 
 from ..config import Config
 from ..evidence.instruments.operations_window import OperationsWindow
+from ..growth.history import Timeline
 from ..heap.room import room
 from ..holders.models import LivingModels, Reference
 from ..ledger.counts import Ledger
@@ -49,9 +50,10 @@ class State:
         """Nothing has been seen yet."""
         room.below(None)  # until the limits have been read
         self.ahead = LimitsAhead()
-        self.moments = Moments()
+        self.moments = Moments(Timeline())
         self.began = time.time()
         self.looks = 0
+        self.watched_seconds = 0.0  # in which it has looked, the level was not off
         self.looked_at = 0.0  # time.time() of the last look
         self.own_seconds = 0.0  # of the thread
         self.evidence_seconds = 0.0  # of these, what evidence has taken

@@ -26,6 +26,7 @@ from .sampler import STOP_SECONDS, Sampler
 from .snapshot import Snapshot
 from .state import State
 from .telling import News, Telling
+from .to_others import to_others
 
 _AHEAD_SECONDS = 1.0  # between two readings of the limits
 _TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
@@ -43,7 +44,7 @@ class Watch:
         self.explanations = Explanations(state)
         self.telling = Telling(state, self.explanations)
         self.answers = Answers(state, self.explanations, self._seen)
-        self.control_socket = ControlSocket(config.door, self.answers.to_others())
+        self.control_socket = ControlSocket(config.door, to_others(self.answers, state.process))
         self.expectations = Expectations(config.collect)
         self.tensorflow_before_fork = False
         self.after_look: List[Callable[[], None]] = []  # called on the watch's thread, when it has looked
@@ -191,15 +192,16 @@ class Watch:
         if not state.is_running:
             return []
         state.probes.imported()
-        state.looked_at = time.time()
+        passed, state.looked_at = time.time() - (state.looked_at or state.began), time.time()
         if not self.scene.rank:
             self.ledger.read()  # what was born before still dies
             return []
         now = state.looks * self.config.sample_seconds
         state.looks += 1
+        state.watched_seconds += passed
         self._look_ahead()
         found = self._detector.look(now)
-        state.moments.look(state.looked_at - state.began, self.process.read, self.ledger.read)
+        state.moments.look(state.looked_at - state.began, self.process.read, lambda: self.ledger.latest)
         expected = self.expectations.look()
         return [*found, *expected.gone, *expected.late, *self.explanations.news()]
 
@@ -217,7 +219,9 @@ class Watch:
     # -- what one can ask; the rest is in `answers`
 
     def _seen(self) -> Seen:
-        return Seen(tuple(self._detector.findings), self._detector.verdict, self.state.moments.kept)
+        detector, state = self._detector, self.state
+        looked = detector.looked(state.watched_seconds)
+        return Seen(tuple(detector.findings), detector.verdict, state.moments.kept, looked)
 
     def findings(self) -> List[Finding]:
         """What leaks now."""

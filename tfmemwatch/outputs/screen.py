@@ -7,7 +7,8 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tup
 
 from ..catalog import BY_KIND
 from ..growth.history import plot
-from ..memory.forecast import limit_of, span_of
+from ..headline import CLEAN, LEAK
+from ..memory.forecast import span_of
 from ..model import Finding
 from ..reports import Made, Report
 from ..units import count_of, pace_of, size_of
@@ -79,7 +80,7 @@ def _head(look: Look) -> List[Line]:
     else:
         share = min(1.0, max(0.0, 1 - limit.left_bytes / limit.bytes))
         bar = "█" * round(20 * share) + "░" * (20 - round(20 * share))
-        what = (size_of(resident), bar, 100 * share, limit.name, limit_of(limit.bytes))
+        what = (size_of(resident), bar, 100 * share, limit.name, size_of(limit.bytes))
         lines.append(Line("resident  %-9s %s %3.0f %% of the %s, %s" % what, "red" if share > 0.9 else ""))
     if report.memory.in_use_bytes is not None:
         words = [size_of(report.memory.in_use_bytes), plot(look.in_use, _WIDE_PLOT), report.rise]
@@ -101,12 +102,9 @@ def _wrapped(text: str, wide: int, colour: str = "") -> List[Line]:
 
 
 def _findings(report: Report, wide: int) -> List[Line]:
-    if not report.findings:
-        own = report.own
-        watched = " %d looks so far." % own.looks if own is not None else ""
-        return [Line("No leak was found in what was watched.%s" % watched, "green")]
-    count = len(report.findings)
-    lines = [Line("%d finding%s" % (count, "" if count == 1 else "s"), "red")]
+    told = report.headline
+    lines = _wrapped(told.sentence, wide, {LEAK: "red", CLEAN: "green"}.get(told.word, "bold"))
+    lines += _wrapped("  " + told.why, wide) if told.why else []
     for finding in report.findings:
         lines += _finding(finding, wide)
     return lines

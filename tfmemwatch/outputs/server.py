@@ -1,10 +1,8 @@
-"""The metrics on a port of their own: one thread, one page, and nobody who is slow or silent is in the way."""
+"""The metrics and the page on a port of their own: one thread, and nobody who is slow or silent is in the way."""
 
 from __future__ import annotations
 
 import contextlib
-import hmac
-import ipaddress
 import selectors
 import socket
 import ssl
@@ -14,6 +12,8 @@ from typing import Any, Callable, Dict, NoReturn, Optional, Set, Tuple
 
 from ..errors import ConfigError
 from ..safety import descriptors, guard, threads
+from .http_message import Request, is_loopback, message, read, sent
+from .live_page import PATHS, LivePage
 
 Page = Callable[[str], Tuple[bytes, str]]  # of the Accept header: the text, and its type
 
@@ -25,10 +25,6 @@ _MOST_VISITORS = 256  # at a time; one more, and the one that has kept us waitin
 _MOST_A_SECOND = 500  # who comes beyond that waits in the system's queue until the next second
 _PAGE_SECONDS = 0.2  # a page that is younger than this is served again
 
-_REASONS = {
-    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-    405: "Method Not Allowed", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
-}  # fmt: skip
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 _WAITS = (BlockingIOError, InterruptedError, ssl.SSLWantReadError)
 
@@ -49,15 +45,16 @@ class _Visitor:
 
 
 class Server:
-    """Serves `/metrics`; what can't be is said by the constructor, before anything runs."""
+    """Serves `/metrics`, and the page at `/`; what can't be is said by the constructor, before anything runs."""
 
     def __init__(
         self, page: Page, address: str = "127.0.0.1", port: int = 0, token: str = "", certificate: str = "",
-        private_key: str = "",
+        private_key: str = "", live: Optional[LivePage] = None,
     ) -> None:  # fmt: skip
         self._page = page
         self._pages: Dict[str, Tuple[float, bytes, str]] = {}
-        self._expected = ("Bearer " + token).encode() if token else b""
+        self._live = live
+        self._token = token.encode()
         self._tls = _tls(certificate, private_key)
         self._visitors: Set[_Visitor] = set()
         self._window = (0.0, 0)  # when this second began, and who has come in it
@@ -69,7 +66,7 @@ class Server:
         self._listener = _listener(address, port)
         try:
             self.port: int = self._listener.getsockname()[1]
-            self._is_local = _is_loopback(self._listener.getsockname()[0])
+            self.is_local = is_loopback(self._listener.getsockname()[0])
             self._bell, self._bell_rope = socket.socketpair()
         except BaseException:
             self._listener.close()
@@ -212,7 +209,7 @@ class Server:
             if b"\r\n\r\n" in visitor.request or b"\n\n" in visitor.request:
                 visitor.answer = memoryview(self._answer(bytes(visitor.request[:_REQUEST_BYTES])))
             elif len(visitor.request) > _REQUEST_BYTES:
-                visitor.answer = memoryview(_message(431))
+                visitor.answer = memoryview(message(431))
             if visitor.answer is not None:
                 visitor.deadline = time.monotonic() + _ANSWER_SECONDS
         while visitor.answer:
@@ -231,34 +228,36 @@ class Server:
 
     # -- what is answered
 
-    def _answer(self, request: bytes) -> bytes:
-        head = request.replace(b"\r\n", b"\n").split(b"\n\n", 1)[0].decode("latin-1").split("\n")
-        words = head[0].split(" ")
-        if len(words) != 3 or not words[2].startswith("HTTP/1."):
-            return _message(400)
-        method, target, version = words
-        headers: Dict[str, str] = {}
-        for line in head[1:]:
-            name, colon, value = line.partition(":")
-            if not colon or name != name.strip() or (name.lower() == "host" and "host" in headers):
-                return _message(400)
-            headers[name.lower()] = value.strip()
-        if self._is_local and not _names_loopback(headers.get("host"), version):
-            return _message(403, "the Host header does not name this machine's loopback address")
-        if self._expected and not hmac.compare_digest(
-            headers.get("authorization", "").encode("latin-1"), self._expected
-        ):
-            return _message(401, more="WWW-Authenticate: Bearer\r\n")
-        if method not in ("GET", "HEAD"):
-            return _message(405, more="Allow: GET, HEAD\r\n")
-        if target.split("?", 1)[0] != "/metrics":
-            return _message(404, "there is only /metrics")
+    def _answer(self, said: bytes) -> bytes:
+        request = read(said)
+        if request is None:
+            return message(400)
+        if self.is_local and not request.names_loopback:
+            return message(403, "the Host header does not name this machine's loopback address")
+        is_page = self._live is not None and request.path in PATHS
+        if self._token and not request.bears(b"Bearer " + self._token):
+            if not is_page:
+                return message(401, more="WWW-Authenticate: Bearer\r\n")
+            if not request.has_password(self._token):  # a browser asks for it: the token is the password
+                return message(401, more='WWW-Authenticate: Basic realm="tfmemwatch"\r\n')
+        if request.method not in ("GET", "HEAD"):
+            return message(405, more="Allow: GET, HEAD\r\n")
+        if request.path != "/metrics" and not is_page:
+            return message(404, "there is only /metrics" + (", / , /report.txt and /report.json" if self._live else ""))
         try:
-            body, content_type = self._written(headers.get("accept", ""))
+            return self._looked(request) if is_page else self._scraped(request)
         except Exception:
-            guard.failed("metrics page")
-            return _message(500)
-        return _message(200, body, content_type, with_body=method == "GET")
+            guard.failed("live page" if is_page else "metrics page")
+            return message(500)
+
+    def _looked(self, request: Request) -> bytes:
+        live: Any = self._live
+        answer = live.answer(request.method, request.path, request.query, request.headers.get("if-none-match", ""))
+        return sent(answer, with_body=request.method == "GET")
+
+    def _scraped(self, request: Request) -> bytes:
+        body, content_type = self._written(request.headers.get("accept", ""))
+        return message(200, body, content_type, with_body=request.method == "GET")
 
     def _written(self, accept: str) -> Tuple[bytes, str]:
         """The page in the format asked for; however often one asks, it is not made more than five times a second."""
@@ -269,33 +268,6 @@ class Server:
             body, content_type = self._page("application/openmetrics-text; version=1.0.0" if wanted else "")
             self._pages[wanted] = (now, body, content_type)
         return body, content_type
-
-
-def _message(
-    status: int, body: Any = "", content_type: str = "text/plain; charset=utf-8", *, more: str = "",
-    with_body: bool = True,
-) -> bytes:  # fmt: skip
-    text: bytes = body if isinstance(body, bytes) else ((body or _REASONS[status].lower()) + "\n").encode()
-    head = "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n" % (
-        status, _REASONS[status], content_type, len(text),
-    )  # fmt: skip
-    head += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n%s\r\n" % more
-    return head.encode("latin-1") + (text if with_body else b"")
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address.split("%", 1)[0]).is_loopback
-    except ValueError:
-        return False
-
-
-def _names_loopback(host: Optional[str], version: str) -> bool:
-    """Whether a Host header names this machine to itself: a page from elsewhere, made to point here, does not."""
-    if host is None:
-        return version == "HTTP/1.0"
-    name = host[1:].split("]", 1)[0] if host.startswith("[") else host.rsplit(":", 1)[0]
-    return name.lower() in ("localhost", "localhost.") or _is_loopback(name)
 
 
 def _tls(certificate: str, private_key: str) -> Optional[ssl.SSLContext]:

@@ -6,8 +6,9 @@ from typing import List, Optional, Sequence
 
 from ..catalog import BY_KIND
 from ..growth.history import plot
+from ..headline import NOT_WATCHED, Headline
 from ..memory.account import Account
-from ..memory.forecast import limit_of, span_of
+from ..memory.forecast import span_of
 from ..memory.process import Memory
 from ..model import Finding
 from ..reports import Built, Calls, LeftOfModel, LivingModel, Made, OpenSessions, Report, Traced, level_line
@@ -19,9 +20,10 @@ _MOST_BAKED_IN = 12
 
 def render(report: Report) -> str:
     """The whole report as one text."""
-    lines = ["tfmemwatch · " + report.title, *_level(report), ""]
-    lines += _findings(report.findings, report.level)
-    lines += _made(report.made)
+    lines = [*_headline(report.headline), "tfmemwatch · " + report.title, *_level(report)]
+    lines += _findings(report.findings)
+    if report.made or report.headline.word != NOT_WATCHED:
+        lines += _made(report.made)
     lines += _traces(report.traces)
     lines += _builds(report.builds)
     lines += _functions(report.functions, report.orphan_functions)
@@ -33,8 +35,7 @@ def render(report: Report) -> str:
         lines += _memory(report.memory_before, report.memory)
     else:
         lines += _account(report.account_before, report.account)
-    if report.verdict is not None and report.verdict.word and not report.findings:
-        lines.append("  → %s: %s" % report.verdict)
+    lines += _verdict(report)
     lines += ["  " + line for line in _ahead(report)]
     if report.off:
         lines += ["", "Not watched here"] + ["  %s: %s" % row for row in sorted(report.off.items())]
@@ -49,12 +50,24 @@ def _level(report: Report) -> List[str]:
     return ["The " + level_line(report.level, report.level_since, report.level_why)]
 
 
-def _findings(findings: Sequence[Finding], level: str) -> List[str]:
-    if not findings and level == "off":
-        return ["Nothing is watched at this level."]
+def _headline(headline: Headline) -> List[str]:
+    """What it all comes to, and what that rests on."""
+    return [headline.sentence, *filter(None, ["  " + headline.why if headline.why else ""]), ""]
+
+
+def _verdict(report: Report) -> List[str]:
+    """What became of memory, where no finding says it; nothing that the headline does not say."""
+    verdict = report.verdict
+    if verdict is None or not verdict.word or report.findings or report.headline.word == NOT_WATCHED:
+        return []
+    word = "rising" if verdict.word == "leak" else verdict.word
+    return ["  → %s: %s" % (word, verdict.why)]
+
+
+def _findings(findings: Sequence[Finding]) -> List[str]:
     if not findings:
-        return ["No leak was found in what was watched."]
-    lines = ["%d finding%s" % (len(findings), "" if len(findings) == 1 else "s")]
+        return []
+    lines = ["", "%d finding%s" % (len(findings), "" if len(findings) == 1 else "s")]
     for finding in findings:
         lines.append("  %s  %s" % (finding.kind, finding.site.short))
         lines.append("      %s" % finding.cause)
@@ -129,7 +142,7 @@ def _ahead(report: Report) -> List[str]:
     lines = [report.rise] if report.rise else []
     limit = report.limit
     if limit is not None and not report.is_of_block:
-        lines.append("nearest limit: %s, %s, %s left" % (limit.name, limit_of(limit.bytes), limit_of(limit.left_bytes)))
+        lines.append("nearest limit: %s, %s, %s left" % (limit.name, size_of(limit.bytes), size_of(limit.left_bytes)))
     if report.outlook is not None:
         lines.append(str(report.outlook))
     return lines

@@ -1,0 +1,312 @@
+"""The page and the report in one file: what it holds, what it may load, and that nothing of the program's is HTML."""
+
+import asyncio
+import base64
+import dataclasses
+import hashlib
+import html
+import json
+import re
+import time
+
+import page_states
+import pytest
+from page_states import NASTY, STATES
+
+import tfmemwatch
+from tfmemwatch.errors import ConfigError
+from tfmemwatch.growth.history import Timeline
+from tfmemwatch.monitor.moments import Moments
+from tfmemwatch.outputs import formats, html_page, markdown, mounted, text
+from tfmemwatch.outputs.live_page import PATHS, LivePage
+
+MOST_BYTES, MOST_OF_A_MONTH = 150_000, 1_000_000
+
+
+def embedded(page, name="report"):
+    """The JSON within a page, as a browser reads it."""
+    return json.loads(re.search(r'<script type="application/json" id="%s">(.*?)</script>' % name, page, re.S).group(1))
+
+
+@pytest.mark.parametrize("state", sorted(STATES))
+def test_the_page_holds_the_report_and_nothing_else(state):
+    """What it shows is `as_dict()`, whatever names are in it."""
+    report = STATES[state]()
+    page = html_page.page(report)
+    assert embedded(page) == json.loads(json.dumps(report.as_dict()))
+    assert page.count("</script>") == 3 and page.count("<script") == 3
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", page)
+
+
+def test_a_page_without_history_is_small():
+    """Style, script and words together: at most 150 kB; a month is at most 1 MB, and a few hundred points."""
+    bare = dataclasses.replace(STATES["leak"](), history=())
+    assert len(html_page.page(bare).encode()) < MOST_BYTES
+    month = STATES["month"]()
+    assert len(html_page.page(month).encode()) < MOST_OF_A_MONTH
+    assert 400 < len(month.history) <= 720
+
+
+def test_its_policy_allows_its_own_style_and_script_alone():
+    """By their hashes: what somebody smuggles in does not run, and nothing is loaded from anywhere."""
+    page = html_page.page(STATES["nasty"]())
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1))
+    assert "unsafe" not in policy and policy.startswith("default-src 'none'; ")
+    for tag in ("style", "script"):
+        inside = re.findall(r"<%s>(.*?)</%s>" % (tag, tag), page, re.S)
+        digests = ["'sha256-%s'" % base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in inside]
+        assert len(digests) == 1 and "%s-src %s" % (tag, digests[0]) in policy
+    assert not re.search(r"\son\w+=|style=", re.sub(r"<(script|style).*?</\1>", "", page, flags=re.S))
+
+
+def test_a_fragment_is_the_page_in_a_frame_of_its_own():
+    """For a notebook or a report of tests: it shares neither style nor script with what is around it."""
+    fragment = html_page.html_fragment(STATES["nasty"]())
+    inner = html.unescape(re.search(r'srcdoc="([^"]*)"', fragment).group(1))
+    assert inner == html_page.page(STATES["nasty"]())
+    assert 'sandbox="allow-scripts"' in fragment
+
+
+# -- files
+
+
+@pytest.fixture
+def report():
+    """A report of the process, as a user gets it."""
+    tfmemwatch.install(sample_seconds=3600)
+    yield tfmemwatch.report()
+    tfmemwatch.uninstall()
+
+
+@pytest.mark.parametrize(
+    "name, beginning",
+    [("a.html", "<!DOCTYPE html>"), ("a.json", "{"), ("a.txt", "NOT WATCHED"), ("a.md", "### tfmemwatch")],
+)
+def test_a_report_is_saved_in_the_form_that_its_ending_asks_for(report, tmp_path, name, beginning):
+    """`Report.save("leak.html")`, and the same text from `report(format=…)`."""
+    report.save(tmp_path / name)
+    said = (tmp_path / name).read_text(encoding="utf-8")
+    assert said.startswith(beginning) and said == formats.written(report, formats.format_of(name))
+    assert tfmemwatch.report(format=formats.format_of(name)).startswith(beginning)
+
+
+def test_another_form_is_an_error_that_names_those_there_are(report, tmp_path):
+    """And no file is made."""
+    with pytest.raises(ConfigError, match=r"'pdf'; it must be one of text, html, json, markdown"):
+        tfmemwatch.report(format="pdf")
+    with pytest.raises(ConfigError, match=r"leak.pdf'; its name must end in one of .txt .html"):
+        report.save(tmp_path / "leak.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_markdown_has_the_facts_and_no_data_of_the_programs():
+    """Kind, file and function, numbers, versions; no path, source, argument, value or code."""
+    said = markdown.issue(STATES["leak"]())
+    for part in ("retrace", "serve.py:42 handle()", "+817", "2.21.0", "412 MiB", "leak (97 %)", "issues/36355"):
+        assert part in said.replace("\\", "")
+    for part in ("/srv", "boost", "softmax", "input_signature", "_seen", "recommender"):
+        assert part not in said
+
+
+def test_markdown_is_text_whatever_the_names_are():
+    """No HTML, no link, no mention, no new row of a table."""
+    said = markdown.issue(STATES["nasty"]())
+    assert "<script" not in said.replace("\\<", "") and "\u202e" not in said
+    rows = [line for line in said.splitlines() if line.startswith("| retrace")]
+    assert len(rows) == 1 and len(re.findall(r"(?<!\\)\|", rows[0])) == 8 and len(said) < 5000
+
+
+# -- asked for by a browser
+
+
+class Process:
+    """A process that is looked at again and again."""
+
+    def __init__(self, report):
+        self.report, self.looks, self.made = report, 1, 0
+
+    def shown(self):
+        self.made += 1
+        return self.report
+
+    def page(self):
+        return LivePage(self.shown, lambda: self.looks)
+
+
+def body(answer):
+    return answer.body.decode()
+
+
+def test_text_and_json_are_those_of_the_report():
+    """At `/report.txt` and `/report.json`, and in the page."""
+    report = STATES["month"]()
+    page = Process(report).page()
+    assert body(page.answer("GET", "/report.txt")) == text.render(report)
+    told = json.loads(json.dumps(report.as_dict()))
+    assert json.loads(body(page.answer("GET", "/report.json"))) == told == embedded(body(page.answer("GET", "/")))
+
+
+def test_of_the_history_one_may_ask_for_what_came_later():
+    """`?since=`: so an update is small; what is no number asks for all."""
+    report = STATES["month"]()
+    page = Process(report).page()
+    since = report.history[-3].at
+    answer = page.answer("GET", "/report.json", "since=%r" % since)
+    later = json.loads(body(answer))
+    assert [one["at"] for one in later["history"]] == [one.at for one in report.history[-2:]]
+    assert len(answer.body) < 20_000
+    for query in ("since=", "since=x", "since=1&since=2", "a=1&b=2&c=3&d=4&e=5&f=6", "since=nan"):
+        assert page.answer("GET", "/report.json", query).status == 200
+
+
+@pytest.mark.parametrize(
+    "method, path, status",
+    [("GET", "/x", 404), ("GET", "//", 404), ("GET", "/report.json/", 404), ("GET", "/../report.txt", 404),
+     ("POST", "/", 405), ("DELETE", "/report.json", 405), ("HEAD", "/", 200), ("GET", "", 404)],
+)  # fmt: skip
+def test_there_are_three_paths_and_two_ways_to_ask(method, path, status):
+    """Nothing else is there."""
+    assert Process(STATES["clean"]()).page().answer(method, path).status == status
+
+
+def test_who_has_the_last_one_gets_nothing():
+    """Until there is another look: by ETag."""
+    process = Process(STATES["clean"]())
+    page = process.page()
+    mark = dict(page.answer("GET", "/report.json").headers)["ETag"]
+    assert page.answer("GET", "/report.json", "", mark)[:2] == (304, b"")
+    process.looks, page._not_before = 2, 0
+    assert page.answer("GET", "/report.json", "", mark).status == 200
+
+
+def test_however_many_ask_it_is_made_once_for_a_look():
+    """Tabs, polls and unknown queries cost one report; and what takes long is made less often than one looks."""
+    process = Process(STATES["leak"]())
+    page = process.page()
+    for number in range(50):
+        for path in PATHS:
+            page.answer("GET", path, "since=%d" % number)
+    assert process.made == 1 and len(page._made.answers) <= 8
+    process.looks, page._not_before = 2, time.monotonic() + 60
+    page.answer("GET", "/")
+    assert process.made == 1
+    page._not_before = 0
+    page.answer("GET", "/")
+    assert process.made == 2 and page._not_before > time.monotonic()
+
+
+def test_a_page_that_is_asked_for_while_it_is_made_answers():
+    """By a signal handler, say: nobody waits for his own thread."""
+    answers = []
+
+    def shown():
+        answers.append(page.answer("GET", "/report.txt").status)
+        return STATES["clean"]()
+
+    page = LivePage(shown, lambda: 1)
+    assert page.answer("GET", "/report.txt").status == 200
+    assert answers == [404]
+
+
+# -- in the program's own server
+
+
+def asked(application, path, method="GET", root="", **scope):
+    """The status, headers and body that an ASGI application answers with."""
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    whole = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "root_path": root,
+        "query_string": b"",
+        "headers": [],
+        **scope,
+    }
+    asyncio.new_event_loop().run_until_complete(application(whole, receive, send))
+    return sent[0]["status"], {key.decode(): value.decode() for key, value in sent[0]["headers"]}, sent[1]["body"]
+
+
+@pytest.mark.parametrize(
+    "path, root",
+    [("/", ""), ("/memory/", "/memory"), ("/", "/memory"), ("/a/memory/", "/a/memory"), ("/a/memory/", "/a/memory/")],
+)
+def test_mounted_anywhere_it_finds_itself(path, root):
+    """Whether the server leaves the mount point in the path, as newer ones do, or takes it out."""
+    application = mounted.asgi(Process(STATES["clean"]()).page())
+    status, headers, said = asked(application, path, root=root)
+    assert status == 200 and said.startswith(b"<!DOCTYPE html>")
+    assert "script-src 'sha256-" in headers["content-security-policy"]
+    assert asked(application, path + "report.json", root=root)[1]["content-type"] == "application/json"
+
+
+def test_without_its_slash_it_moves_there():
+    """Links in it are relative; so is the way."""
+    application = mounted.asgi(Process(STATES["clean"]()).page())
+    status, headers, _ = asked(application, "/a/memory", root="/a/memory")
+    assert (status, headers["location"]) == (301, "./memory/")
+
+
+def test_asgi_answers_conditions_and_heads():
+    """And says goodbye to a websocket."""
+    application = mounted.asgi(Process(STATES["clean"]()).page())
+    status, headers, said = asked(application, "/", "HEAD")
+    assert (status, said) == (200, b"") and int(headers["content-length"]) > 10_000
+    mark = asked(application, "/report.json")[1]["etag"].encode()
+    assert asked(application, "/report.json", headers=[(b"if-none-match", mark)])[::2] == (304, b"")
+
+
+def test_the_same_by_wsgi():
+    """For Flask, Django and what else there is."""
+    application = mounted.wsgi(Process(STATES["clean"]()).page())
+    said = []
+
+    def asked(**environ):
+        whole = {"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/memory", "PATH_INFO": "/", "QUERY_STRING": "", **environ}
+        return b"".join(application(whole, lambda status, headers: said.append((status, dict(headers)))))
+
+    assert asked().startswith(b"<!DOCTYPE html>") and said[-1][0] == "200 OK"
+    assert json.loads(asked(PATH_INFO="/report.json"))["schema"] == 1
+    assert asked(PATH_INFO="/report.json", HTTP_IF_NONE_MATCH=said[-1][1]["ETag"]) == b"" and said[-1][0][:3] == "304"
+    assert asked(REQUEST_METHOD="HEAD") == b"" and int(said[-1][1]["Content-Length"]) > 10_000
+    asked(PATH_INFO="")
+    assert said[-1] == ("301 Moved Permanently", {**said[-1][1], "Location": "./memory/"})
+
+
+def test_the_applications_show_whatever_watches():
+    """Made before `install()` or after, they show what there is: also that nobody watches."""
+    application = tfmemwatch.asgi_app()
+    before = json.loads(asked(application, "/report.json")[2])
+    assert before["headline"]["word"] == "NOT WATCHED" and "install()" in before["headline"]["sentence"]
+    tfmemwatch.install(sample_seconds=3600)
+    page = application.__closure__[0].cell_contents
+    page._not_before = 0
+    after = json.loads(asked(application, "/report.json")[2])
+    assert after["level"] == "sites" and after["program"]["pid"] == before["program"]["pid"]
+
+
+# -- memory of a month
+
+
+def test_a_month_of_history_is_bounded():
+    """720 moments at most, whatever the length; the last ten minutes all of them, and the beginning."""
+    kept = Timeline()
+    moments = Moments(kept)
+    memory = page_states.STATES["leak"]().memory
+    for look in range(30 * 17280 // 16):
+        moments.look(float(look), lambda: memory, dict)
+    ats = [one.at for one in moments.kept]
+    assert ats == sorted(ats) and ats[0] < 2000 and len(ats) <= 720
+    assert ats[-120:] == [float(ats[-1] - back) for back in range(119, -1, -1)]
+
+
+def test_what_is_nasty_is_in_the_fixture():
+    """Else the tests above would show nothing."""
+    assert "</script>" in NASTY and "\u202e" in NASTY and len(NASTY) > 10_000

@@ -1,0 +1,158 @@
+"""What a browser may ask for: the page, the report as text, the report as JSON. Each is made once for each look."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+import zlib
+from typing import Callable, Dict, Hashable, NamedTuple, Optional, Tuple
+from urllib.parse import parse_qs
+
+from ..reports import Moment, Report, plain
+from ..safety.turn import Turn
+from . import html_page, text
+
+_SHARE = 0.0005  # of the time, at most, for making what is shown; where it takes long it is made less often
+_MOST_ANSWERS = 8  # kept of one look
+_JSON, _TEXT, _HTML = "application/json", "text/plain; charset=utf-8", "text/html; charset=utf-8"
+PATHS = ("/", "/report.txt", "/report.json")
+REASONS = {
+    200: "OK", 301: "Moved Permanently", 304: "Not Modified", 404: "Not Found", 405: "Method Not Allowed",
+}  # fmt: skip
+
+
+class Answer(NamedTuple):
+    """What is sent back."""
+
+    status: int
+    body: bytes
+    headers: Tuple[Tuple[str, str], ...]
+
+
+class _Made(NamedTuple):
+    """What was made of one look."""
+
+    stamp: Hashable
+    report: Report
+    rest: str  # JSON of all but the history, without its last brace
+    mark: str  # by which a browser knows that it has it
+    answers: Dict[Hashable, bytes]
+
+
+class LivePage:
+    """Answers for three paths. Nobody waits, and however many ask, the program pays for one of them."""
+
+    def __init__(self, report: Callable[[], Report], looked: Callable[[], Hashable]) -> None:
+        self._report = report
+        self._looked = looked  # another value after each look
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._turn = Turn()
+        self._made: Optional[_Made] = None
+        self._moments: Dict[float, str] = {}  # as JSON
+        self._not_before = 0.0
+
+    def answer(self, method: str, path: str, query: str = "", known: str = "") -> Answer:
+        """To a request for a path below the place where the page is; `known` is the mark that the browser has."""
+        if method not in ("GET", "HEAD"):
+            return _said(405, "method not allowed", ("Allow", "GET, HEAD"))
+        if path not in PATHS:
+            return _said(404, "there are only / , /report.txt and /report.json")
+        made = self._current()
+        if made is None:  # a handler of a signal asks, or a finalizer, while its own thread makes it
+            return _said(404, "not yet")
+        if path == "/":
+            return _answer(self._once(made, "page", lambda: _page(self._json(made, None))), _HTML, _policy())
+        if path == "/report.txt":
+            return _answer(self._once(made, "text", lambda: text.render(made.report)), _TEXT)
+        since = _since(query)
+        mark = ("ETag", made.mark)
+        if made.mark in [one.strip() for one in known.split(",")]:
+            return Answer(304, b"", (mark, *_ALWAYS))
+        return _answer(self._once(made, since, lambda: self._json(made, since)), _JSON, mark)
+
+    def _once(self, made: _Made, key: Hashable, make: Callable[[], str]) -> bytes:
+        body = made.answers.get(key)
+        if body is None:
+            body = make().encode("utf-8", "replace")
+            if len(made.answers) >= _MOST_ANSWERS:
+                made.answers.clear()
+            made.answers[key] = body
+        return body
+
+    # -- what was made of the last look
+
+    def _current(self) -> Optional[_Made]:
+        if self._pid != os.getpid():
+            self._begin()
+        made, stamp = self._made, self._looked()
+        if made is None or (made.stamp != stamp and time.monotonic() >= self._not_before):
+            self._turn.take(lambda: self._make(stamp), 0 if made is not None else 1.0)
+        return self._made
+
+    def _make(self, stamp: Hashable) -> None:
+        began = time.thread_time()
+        report = self._report()
+        rest = dataclasses.replace(report, history=()).as_dict()
+        del rest["history"]
+        told = json.dumps(rest, allow_nan=False)
+        known = {one.at for one in report.history}
+        self._moments = {at: text for at, text in self._moments.items() if at in known}
+        self._made = _Made(stamp, report, told[:-1], _mark(stamp), {})
+        self._not_before = time.monotonic() + (time.thread_time() - began) / _SHARE
+
+    def _json(self, made: _Made, since: Optional[float]) -> str:
+        """The report; with `since`, of its history only what came later."""
+        kept = self._moments
+        wanted = [one for one in made.report.history if since is None or one.at > since]
+        moments = [kept.get(one.at) or kept.setdefault(one.at, _moment(one)) for one in wanted]
+        return '%s, "history": [%s]}' % (made.rest, ", ".join(moments))
+
+
+_ALWAYS = (
+    ("Cache-Control", "no-store"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+)
+
+
+def _policy() -> Tuple[str, str]:
+    return "Content-Security-Policy", html_page.frame().policy + "; frame-ancestors 'self'"
+
+
+def _page(report: str) -> str:
+    return html_page.with_json(report, live=True)
+
+
+def _moment(moment: Moment) -> str:
+    return json.dumps(plain(moment), allow_nan=False)
+
+
+def _mark(stamp: Hashable) -> str:
+    return '"%08x"' % (zlib.crc32(repr(stamp).encode("utf-8", "replace")) & 0xFFFFFFFF)
+
+
+def _since(query: str) -> Optional[float]:
+    """What `since=` says, if it is a number."""
+    try:
+        return float(parse_qs(query, max_num_fields=4).get("since", [""])[0])
+    except ValueError:
+        return None
+
+
+def _answer(body: bytes, content_type: str, *more: Tuple[str, str]) -> Answer:
+    return Answer(200, body, (("Content-Type", content_type), *more, *_ALWAYS))
+
+
+def _said(status: int, words: str, *more: Tuple[str, str]) -> Answer:
+    return Answer(status, (words + "\n").encode(), (("Content-Type", _TEXT), *more, *_ALWAYS))
+
+
+def moved(to: str) -> Answer:
+    """The page is at the address that ends in a slash: its links are relative."""
+    return _said(301, "the page is at " + to, ("Location", to))
