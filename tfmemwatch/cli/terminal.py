@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import shutil
 import signal
@@ -25,6 +26,7 @@ class Terminal:
     def __init__(self, has_colours: bool) -> None:
         self._has_colours = has_colours
         self._drawn = ""
+        self._pressed: List[str] = []
         self._wake, self._bell = os.pipe()
         for end in (self._wake, self._bell):
             os.set_blocking(end, False)
@@ -94,6 +96,8 @@ class Terminal:
 
     def key(self, seconds: float) -> Optional[str]:
         """The next key; None where there is none in that time, or the screen has changed."""
+        if self._pressed:
+            return self._pressed.pop(0)
         try:
             ready, _, _ = select.select([sys.stdin, self._wake], [], [], seconds)
         except InterruptedError:
@@ -106,7 +110,15 @@ class Terminal:
         data = os.read(sys.stdin.fileno(), 32)
         if not data:
             return "q"  # the terminal has gone
-        return _ARROWS.get(data) or ("escape" if data == b"\033" else data[:1].decode("ascii", "replace"))
+        self._pressed += _keys_in(data)
+        return self._pressed.pop(0) if self._pressed else None
+
+
+def _keys_in(data: bytes) -> List[str]:
+    """Several may have been pressed at once; an escape sequence is one key, and one that is not known is none."""
+    found = re.findall(rb"\x1b[\[O][0-9;]*[A-Za-z~]|.", data, re.S)
+    keys = [_ARROWS.get(one) or ("escape" if one == b"\033" else one.decode("ascii", "replace")) for one in found]
+    return [key for key in keys if not key.startswith("\033")]
 
 
 def _interrupted(*_: Any) -> None:
