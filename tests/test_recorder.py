@@ -12,7 +12,7 @@ import pytest
 import tfmemwatch
 from tfmemwatch.errors import ConfigError
 from tfmemwatch.monitor.recorder import Recorder
-from tfmemwatch.outputs.recording import load, others
+from tfmemwatch.outputs.recording import load, with_children
 from tfmemwatch.safety import guard
 
 TREE = str(Path(__file__).resolve().parent.parent)
@@ -143,7 +143,7 @@ def test_a_forked_child_records_beside_its_parent(tmp_path):
     environ = dict(os.environ, PYTHONPATH=TREE)
     subprocess.run([sys.executable, "-c", FORKING], cwd=str(tmp_path), env=environ, check=True)
     parent = load(str(tmp_path / "run.tfmw")).last
-    (child,) = others(str(tmp_path / "run.tfmw"))
+    _, (child,) = with_children(str(tmp_path / "run.tfmw"))
     assert parent.ended == child.last.ended == "the program ended"
     assert child.last.events[0].text == "this process was forked from process %d" % parent.pid
     assert len(os.listdir(str(tmp_path))) == 2

@@ -186,6 +186,28 @@ def test_a_forked_child_that_leaks_is_told_too(place):
     assert len(list(Path().glob("r-*.tfmw"))) == 1
 
 
+def test_a_server_whose_workers_alone_use_tensorflow_is_told_by_them(place):
+    """As gunicorn forks them: each records by itself."""
+    program(place, """
+    import os
+    children = []
+    for _ in range(2):
+        children.append(os.fork())
+        if not children[-1]:
+            import tensorflow, tfmemwatch, time
+            watch = tfmemwatch.current()
+            while watch.state.looks < 3:
+                time.sleep(0.01)
+            os._exit(0)
+    for child in children:
+        os.waitpid(child, 0)
+    """)  # fmt: skip
+    code, out, err = done(*RUN, *PACE, "--record", "r.tfmw", "program.py")
+    assert (code, out) == (0, "")
+    assert "recorded of program.py, process" in err and "not watched: it did not" not in err
+    assert len(list(Path().glob("r-*.tfmw"))) == 2
+
+
 SIGNALLED = """
     import signal, sys, tensorflow
     seen = []

@@ -10,11 +10,13 @@ import sys
 import tempfile
 
 from ..errors import ConfigError, Unavailable
+from ..outputs.folder import is_writable
 from . import main
 from .command import Command, no_arguments
 from .exit_codes import NOT_WELL
 
 _PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "demo_server.py")
+_PAGE = "tfmemwatch-demo.html"
 _FIRST = """\
 A small server, as many are written, is run for a quarter of a minute:
 
@@ -25,7 +27,7 @@ It has no line of tfmemwatch in it. One of its lines leaks.
 """
 _NEXT = """
 The server's source is %s; the line that was named ends in «# <- here».
-
+%s
 What next:
 
     tfmemwatch run train.py …              the same for a program of yours, unchanged
@@ -47,10 +49,12 @@ def run(chosen: argparse.Namespace) -> int:
         shutil.copyfile(_PROGRAM, program)
         sys.stdout.write(_FIRST % program)
         sys.stdout.flush()
-        code = main.main(["run", "--sample-seconds", "0.1", program])
+        page = ["--html", _PAGE] if is_writable(os.getcwd()) else []
+        code = main.main(["run", "--sample-seconds", "0.1", *page, program])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    sys.stdout.write(_NEXT % _PROGRAM)
+    told = "The same as a page for any browser: %s\n" % os.path.abspath(_PAGE) if page else ""
+    sys.stdout.write(_NEXT % (_PROGRAM, told))
     return code
 
 

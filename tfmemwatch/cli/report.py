@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..outputs.recording import load, others
+from ..outputs.recording import with_children
 from ..reports import Report
 from . import other_process, printing
 from .command import Command
@@ -40,7 +40,8 @@ def run(chosen: argparse.Namespace) -> int:
 def of(chosen: argparse.Namespace) -> Shown:
     """What was asked for: a file, or a process."""
     if chosen.of is not None and not chosen.of.isdigit():
-        return Shown(recording=load(chosen.of), children=others(chosen.of))
+        recording, children = with_children(chosen.of)
+        return Shown(recording=recording, children=children)
     pid = int(chosen.of) if chosen.of is not None else chosen.pid
     told = other_process.ask("report", chosen.door, pid, chosen.seconds)
     return Shown(other_process.value_of(Report, told))

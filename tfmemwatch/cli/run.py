@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from typing import Any, Dict, List, Optional, Tuple
 
 from ..config import ENVIRONMENT, KINDS, checked, load
@@ -62,8 +63,9 @@ def run(chosen: argparse.Namespace) -> int:
     try:
         settings.setdefault("record", os.environ.get("TFMEMWATCH_RECORD") or os.path.join(folder, "run.tfmw"))
         settings["record"] = os.path.abspath(settings["record"])
+        began = time.time()
         status = running.run(_python() + words, _environ(folder, settings))
-        leaks = _tell(chosen, folder, status)
+        leaks = _tell(chosen, folder, settings["record"], began, status)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     is_leak = bool(chosen.fail_on) and leaks and os.WIFEXITED(status) and not os.WEXITSTATUS(status)
@@ -135,25 +137,17 @@ def _environ(folder: str, settings: Dict[str, Any]) -> Dict[str, str]:
     return dict(os.environ, PYTHONPATH=path, TFMEMWATCH_RUN=json.dumps(told))
 
 
-def _tell(chosen: argparse.Namespace, folder: str, status: int) -> bool:
+def _tell(chosen: argparse.Namespace, folder: str, record: str, began: float, status: int) -> bool:
     """The report, in all forms that were asked for; whether something leaks."""
-    from ..outputs.recording import load as load_recording  # not needed while the program starts
-    from ..outputs.recording import others
-    from .formats import HTML, JSON, TEXT, Shown
+    from .formats import HTML, JSON, TEXT  # not needed while the program starts
 
-    path = _noted(folder, "recording")
-    if path is None:
+    shown = _shown(folder, record, began)
+    if shown is None:
         failed = _noted(folder, "failed")
         if failed is not None:
             _say(_UNSEEN % "tfmemwatch itself failed\n" + failed)
         elif status != USAGE << 8:
             _say(_UNSEEN % "it did not import TensorFlow")
-        children = others(os.path.join(folder, "run.tfmw"))
-        return any(found.finding.is_sure for one in children for found in one.last.found)
-    try:
-        shown = Shown(recording=load_recording(path), children=others(path))
-    except Unavailable as why:
-        _say(str(why))
         return False
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
@@ -163,6 +157,22 @@ def _tell(chosen: argparse.Namespace, folder: str, status: int) -> bool:
         if output is not None:
             _give(shown.as_(form), output)
     return shown.leaks
+
+
+def _shown(folder: str, record: str, began: float) -> Any:
+    """What was recorded of the program; of its children, where it has not imported TensorFlow itself."""
+    from ..outputs.recording import load as load_recording
+    from ..outputs.recording import others
+    from .formats import Shown
+
+    path = _noted(folder, "recording")
+    children = others(path or record, began, time.time())
+    try:
+        if path is not None:
+            return Shown(recording=load_recording(path), children=children)
+    except Unavailable as why:
+        _say(str(why))
+    return Shown(recording=children[0], children=children[1:]) if children else None
 
 
 def _give(text: str, output: Optional[str]) -> None:

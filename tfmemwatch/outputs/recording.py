@@ -14,6 +14,7 @@ from .recording_file import Frame, others_of, read
 from .report_from import report_from
 
 SAMPLE, EVENT, REPORT, START, END = "sample", "event", "report", "start", "end"
+_LATE_SECONDS = 60.0  # that a child may begin to record after the last that is known of its parent
 _MOST_MOMENTS = 2000  # of one run, kept for a plot
 
 
@@ -87,6 +88,13 @@ def load(path: str) -> Recording:
     return Recording(path, tuple(runs), frames.lost, frames.rest)
 
 
+def with_children(path: str) -> Tuple[Recording, List[Recording]]:
+    """A recording, and those of the children of its last run."""
+    recording = load(path)
+    run = recording.last
+    return recording, others(path, run.began, run.began + run.seconds + _LATE_SECONDS)
+
+
 def report_of(run: Run) -> Report:
     """Its last report, with memory as it was at the last sample, and the history of the whole run."""
     report = run.report or Report(run.title, run.began, (), Memory(None, None, None, 0))
@@ -99,15 +107,15 @@ def report_of(run: Run) -> Report:
     )
 
 
-def others(path: str) -> List[Recording]:
-    """The recordings of forked children, and of others with the same name, that have something in them."""
+def others(path: str, since: float, until: float) -> List[Recording]:
+    """The recordings beside one that were begun in that time: of forked children, and of others with the same name."""
     found = []
     for other in others_of(path):
         try:
             one = load(other)
         except Exception:  # one that was killed while it began must not hide the rest
             continue
-        found += [one] if one.runs else []
+        found += [one] if one.runs and since <= one.last.began <= until else []
     return found
 
 
