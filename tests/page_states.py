@@ -77,7 +77,7 @@ RETRACE = Finding(
     short="`tf.constant(np.float32(boost))` (the first 128 traces become 1)",
     trail=tuple(float(step * step // 9 + 3 * step) for step in range(32)),
     began=NOW - 0.6 * 3600,
-    known="Others met it: https://github.com/tensorflow/tensorflow/issues/36355 (Python numbers as arguments).",
+    known="Known as tf#38561 (all versions): Python values are compared by value, and each new value is a trace.",
 )
 CACHE = Finding(
     kind="model_rebuild",
@@ -334,7 +334,7 @@ def nasty():
         baked_in=(BakedIn(NASTY, site, NASTY),),
         sources=(Excerpt(site.file, 7, 6, (NASTY, NASTY)),),
         rise=NASTY,
-        program=Program(1, NASTY, NASTY, 1.0),
+        program=Program(1, NASTY, NASTY, 1.0, NASTY),
         off={NASTY: NASTY},
         versions={"tensorflow": NASTY},
         level_why=NASTY,

@@ -170,3 +170,10 @@ def test_the_doctor_speaks_json_too(capsys, fake_tf):
     assert told["versions"]["tensorflow"] == "2.99-fake"
     assert told["probes"]["variables"] == "up"
     assert told["settings"]["sample_seconds"] == 5.0
+
+
+def test_the_page_of_commands_has_them_all():
+    """With the table of exit codes."""
+    page = (Path(TREE) / "docs" / "pages" / "commands.md").read_text(encoding="utf-8")
+    assert [name for name in main.COMMANDS if name not in page] == []
+    assert "".join("| %d | %s |\n" % row for row in exit_codes.MEANINGS.items()) in page

@@ -178,6 +178,7 @@ class Program(NamedTuple):
     host: str
     name: str  # of its script
     began: float  # time.time() when the watch began
+    note: str = ""  # where it answers for others, too
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

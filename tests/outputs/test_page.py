@@ -102,7 +102,7 @@ def test_another_form_is_an_error_that_names_those_there_are(report, tmp_path):
 def test_markdown_has_the_facts_and_no_data_of_the_programs():
     """Kind, file and function, numbers, versions; no path, source, argument, value or code."""
     said = markdown.issue(STATES["leak"]())
-    for part in ("retrace", "serve.py:42 handle()", "+817", "2.21.0", "412 MiB", "leak (97 %)", "issues/36355"):
+    for part in ("retrace", "serve.py:42 handle()", "+817", "2.21.0", "412 MiB", "leak (97 %)", "tf#38561"):
         assert part in said.replace("\\", "")
     for part in ("/srv", "boost", "softmax", "input_signature", "_seen", "recommender"):
         assert part not in said
@@ -280,6 +280,15 @@ def test_the_same_by_wsgi():
     assert said[-1] == ("301 Moved Permanently", {**said[-1][1], "Location": "./memory/"})
 
 
+def test_a_report_that_fails_is_an_answer_and_no_error_of_the_programs_server(failures):
+    """Its log has enough to say."""
+    page = LivePage(lambda: 1 / 0, lambda: 1)
+    assert asked(mounted.asgi(page), "/")[0] == 500
+    said = []
+    mounted.wsgi(page)({"PATH_INFO": "/"}, lambda status, headers: said.append(status))
+    assert said == ["500 Internal Server Error"] and failures == {"live page": 2}
+
+
 def test_the_applications_show_whatever_watches():
     """Made before `install()` or after, they show what there is: also that nobody watches."""
     application = tfmemwatch.asgi_app()
@@ -310,3 +319,32 @@ def test_a_month_of_history_is_bounded():
 def test_what_is_nasty_is_in_the_fixture():
     """Else the tests above would show nothing."""
     assert "</script>" in NASTY and "\u202e" in NASTY and len(NASTY) > 10_000
+
+
+# -- in real frameworks
+
+
+@pytest.mark.slow
+def test_fastapi_mounts_it(needs):
+    """`app.mount("/memory", tfmemwatch.asgi_app())`: with and without the slash, behind a proxy's prefix too."""
+    app = needs("fastapi").FastAPI()
+    app.mount("/memory", tfmemwatch.asgi_app())
+    for root in ("", "/behind"):
+        assert asked(app, "/memory/", root=root)[0] == 200
+        said = json.loads(asked(app, root + "/memory/report.json", root=root)[2])
+        assert said["headline"]["word"] == "NOT WATCHED"
+        status, headers, _ = asked(app, "/memory", root=root)
+        assert status in (301, 307) and headers["location"].endswith("memory/")
+        assert asked(app, "/memory/x", root=root)[0] == 404
+
+
+@pytest.mark.slow
+def test_flask_mounts_it(needs):
+    """`DispatcherMiddleware(app, {"/memory": tfmemwatch.wsgi_app()})`."""
+    app, dispatcher = needs("flask").Flask("app"), needs("werkzeug.middleware.dispatcher").DispatcherMiddleware
+    app.wsgi_app = dispatcher(app.wsgi_app, {"/memory": tfmemwatch.wsgi_app()})
+    client = app.test_client()
+    assert client.get("/memory/").data.startswith(b"<!DOCTYPE html>")
+    assert client.get("/memory/report.json").json["level"] == "off"
+    assert client.get("/memory").headers["Location"] == "./memory/"
+    assert client.head("/memory/").status_code == 200 and client.post("/memory/").status_code == 405

@@ -1,5 +1,7 @@
 """A port of its own: one page for who may see it, and nobody can hold it up."""
 
+import base64
+import json
 import os
 import socket
 import ssl
@@ -13,8 +15,13 @@ from parts import program
 import tfmemwatch
 from tfmemwatch.config import load
 from tfmemwatch.errors import ConfigError
+from tfmemwatch.explain.excerpts import Excerpt
+from tfmemwatch.memory.process import Memory
+from tfmemwatch.monitor import answers
 from tfmemwatch.outputs import server as module
+from tfmemwatch.outputs.live_page import LivePage
 from tfmemwatch.outputs.server import Server
+from tfmemwatch.reports import Report
 
 LONGEST_SECONDS = 10
 
@@ -216,6 +223,73 @@ def test_it_answers_again_after_a_second_is_full(serve, monkeypatch):
     assert [status(ask(server)) for _ in range(3)] == [200, 200, 200]
 
 
+# -- the page
+
+
+def live_page(report=None):
+    """A page of nothing much."""
+    shown = report or Report(title="", seconds=1.0, findings=(), memory=Memory(1, None, None, 1))
+    return LivePage(lambda: shown, lambda: 1)
+
+
+@pytest.mark.parametrize(
+    "request_line, expected, kind",
+    [
+        ("GET / HTTP/1.1", 200, "text/html"), ("GET /report.txt HTTP/1.1", 200, "text/plain"),
+        ("GET /report.json?since=3 HTTP/1.1", 200, "application/json"), ("HEAD / HTTP/1.1", 200, "text/html"),
+        ("GET /metrics HTTP/1.1", 200, "text/plain; version=0.0.4"), ("POST / HTTP/1.1", 405, "text/plain"),
+        ("GET /report HTTP/1.1", 404, "text/plain"), ("GET //report.txt HTTP/1.1", 404, "text/plain"),
+    ],
+)  # fmt: skip
+def test_beside_the_metrics_is_the_page(serve, request_line, expected, kind):
+    """At `/`, with the report as text and as JSON; the metrics are as they were."""
+    answer = ask(serve(live=live_page()), request_line)
+    assert status(answer) == expected and "Content-Type: " + kind in answer
+    if request_line.startswith("HEAD"):
+        assert answer.endswith("\r\n\r\n")
+
+
+def test_the_page_has_its_policy_and_is_asked_again_by_its_mark(serve):
+    """What a browser may load; and who has the last report gets an answer of a few bytes."""
+    server = serve(live=live_page())
+    assert "Content-Security-Policy: default-src 'none'; script-src 'sha256-" in ask(server, "GET / HTTP/1.1")
+    mark = ask(server, "GET /report.json HTTP/1.1").split("ETag: ")[1].split("\r\n")[0]
+    again = ask(server, "GET /report.json HTTP/1.1", "If-None-Match: " + mark)
+    assert status(again) == 304 and again.endswith("\r\n\r\n") and "Content-Length" not in again
+
+
+@pytest.mark.parametrize(
+    "headers, expected",
+    [
+        (["Authorization: Bearer s3cret"], 200),
+        (["Authorization: Basic " + base64.b64encode(b"anybody:s3cret").decode()], 200),
+        (["Authorization: Basic " + base64.b64encode(b"s3cret:wrong").decode()], 401),
+        (["Authorization: Basic s3cret"], 401),
+        (["Authorization: Basic \udcff"], 401),
+        ([], 401),
+    ],
+)
+def test_a_browser_may_send_the_token_as_a_password(serve, headers, expected):
+    """So that a person who opens the page is asked for it; the metrics take it as a bearer's alone."""
+    server = serve(live=live_page(), token="s3cret")
+    answer = ask(server, "GET / HTTP/1.1", *headers)
+    assert status(answer) == expected
+    assert expected == 200 or "WWW-Authenticate: Basic" in answer
+    assert status(ask(server, "GET /metrics HTTP/1.1", *headers)) == (200 if "Bearer" in "".join(headers) else 401)
+
+
+def test_a_page_of_another_name_may_not_see_it(serve):
+    """DNS rebinding reads neither metrics nor report."""
+    assert status(ask(serve(live=live_page()), "GET /report.json HTTP/1.1", host="Host: evil.example")) == 403
+
+
+def test_a_report_that_fails_is_an_error_and_the_metrics_go_on(serve, failures):
+    """What is wrong with the page ends with it."""
+    server = serve(live=LivePage(lambda: 1 / 0, lambda: 1))
+    assert [status(ask(server, "GET / HTTP/1.1")), status(ask(server))] == [500, 200]
+    assert failures == {"live page": 1}
+
+
 # -- TLS
 
 
@@ -362,3 +436,18 @@ def test_a_forked_child_lets_go_of_the_port():
             os.close(end)
         _, ended = os.waitpid(child, 0)
     assert ended == 0
+
+
+@pytest.mark.parametrize(
+    "settings, is_shown",
+    [({}, True), ({"address": "0.0.0.0"}, False), ({"address": "0.0.0.0", "token": "s3cret"}, True)],
+)
+def test_source_is_shown_to_who_is_here_or_has_the_token(settings, is_shown, monkeypatch):
+    """Who serves the metrics to a whole network has not asked to serve its code to it."""
+    tfmemwatch.install(port=0, sample_seconds=3600, **settings)
+    excerpt = Excerpt("/srv/a.py", 1, 1, ("password = 'x'",))
+    monkeypatch.setattr(answers, "excerpts", lambda sites, began: (excerpt,))
+    server = tfmemwatch.api._installations[0].export._port._server
+    head = "Authorization: Bearer s3cret"
+    body = ask(server, "GET /report.json HTTP/1.1", head, host="Host: localhost").split("\r\n\r\n")[1]
+    assert [one["file"] for one in json.loads(body)["sources"]] == (["/srv/a.py"] if is_shown else [])

@@ -156,7 +156,7 @@ def _tell(chosen: argparse.Namespace, folder: str, record: str, began: float, st
     for form, output in ((HTML, chosen.html), (JSON, chosen.json), (TEXT, chosen.output or "")):
         if output is not None:
             _give(shown.as_(form), output)
-    return shown.leaks
+    return bool(shown.leaks)
 
 
 def _shown(folder: str, record: str, began: float) -> Any:

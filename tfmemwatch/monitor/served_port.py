@@ -21,6 +21,8 @@ _OTHERS_PORT = (
     "folder that all workers may write to: then the port shows all of them"
 )
 
+_ONE_OF_MANY = "one of the workers that share this port: what all of them have is in /metrics"
+
 
 class ServedPort:
     """Takes the port, serves it, and gives it back: each step can be repeated, and interrupted."""
@@ -83,6 +85,8 @@ class ServedPort:
         report = self._answers.light_report()
         server = self._server
         is_open = not self._config.token and not (server is not None and server.is_local)
+        if self._folder and report.program is not None:
+            report = dataclasses.replace(report, program=report.program._replace(note=_ONE_OF_MANY))
         return dataclasses.replace(report, sources=()) if is_open else report
 
     def start(self) -> Optional[int]:

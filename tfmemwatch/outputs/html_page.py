@@ -71,6 +71,7 @@ def _words() -> Any:
     """What kinds and owners are called."""
     return {
         "kinds": {kind: row.title for kind, row in BY_KIND.items()},
+        "alive": [row.kind for row in BY_KIND.values() if row.reading == "alive"],
         "owners": [[owner.name, owner.title, owner.help] for owner in OWNERS],
         "python_block_bytes": PYTHON_BLOCK_BYTES,
     }

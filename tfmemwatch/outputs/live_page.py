@@ -20,6 +20,7 @@ _JSON, _TEXT, _HTML = "application/json", "text/plain; charset=utf-8", "text/htm
 PATHS = ("/", "/report.txt", "/report.json")
 REASONS = {
     200: "OK", 301: "Moved Permanently", 304: "Not Modified", 404: "Not Found", 405: "Method Not Allowed",
+    500: "Internal Server Error",
 }  # fmt: skip
 
 
@@ -140,7 +141,7 @@ def _mark(stamp: Hashable) -> str:
 def _since(query: str) -> Optional[float]:
     """What `since=` says, if it is a number."""
     try:
-        return float(parse_qs(query, max_num_fields=4).get("since", [""])[0])
+        return float(parse_qs(query).get("since", [""])[0])
     except ValueError:
         return None
 
@@ -151,6 +152,11 @@ def _answer(body: bytes, content_type: str, *more: Tuple[str, str]) -> Answer:
 
 def _said(status: int, words: str, *more: Tuple[str, str]) -> Answer:
     return Answer(status, (words + "\n").encode(), (("Content-Type", _TEXT), *more, *_ALWAYS))
+
+
+def failed() -> Answer:
+    """It can't be made now."""
+    return _said(500, "internal server error")
 
 
 def moved(to: str) -> Answer:

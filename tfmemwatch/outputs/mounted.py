@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Awaitable, Callable, Dict, Iterable, List, Tuple
 
-from .live_page import REASONS, Answer, LivePage, moved
+from ..safety import guard
+from .live_page import REASONS, Answer, LivePage, failed, moved
 
 _Receive = Callable[[], Awaitable[Dict[str, Any]]]
 _Send = Callable[[Dict[str, Any]], Awaitable[None]]
@@ -20,9 +21,8 @@ def asgi(page: LivePage) -> Callable[[Dict[str, Any], _Receive, _Send], Awaitabl
             await receive()
             await send({"type": "websocket.close", "code": 1000})
         elif scope["type"] == "http":
-            root, path = scope.get("root_path", ""), scope.get("path", "")
-            if root and (path == root or path.startswith(root.rstrip("/") + "/")):  # newer ones leave it in the path
-                path = path[len(root.rstrip("/")) :]
+            root = scope.get("root_path", "")
+            path = _below(root.rstrip("/"), scope.get("path", ""))
             known = _header(scope.get("headers", ()), b"if-none-match")
             query = bytes(scope.get("query_string", b"")).decode("latin-1")
             answer = _answered(page, scope["method"], root, path, query, known)
@@ -48,11 +48,25 @@ def wsgi(page: LivePage) -> Callable[[Dict[str, Any], Callable[..., Any]], Itera
     return application
 
 
+def _below(root: str, path: str) -> str:
+    """The path below the place where the page is; servers leave that in it, or a part of it, or nothing."""
+    while root:
+        if path == root or path.startswith(root + "/"):
+            return path[len(root) :]
+        slash = root.find("/", 1)
+        root = root[slash:] if slash > 0 else ""
+    return path
+
+
 def _answered(page: LivePage, method: str, root: str, path: str, query: str, known: str) -> Answer:
     """By the page; without its last slash it moves by a relative link, which holds behind any proxy."""
     if not path:
         return moved("./%s/" % root.rstrip("/").rpartition("/")[2])
-    return page.answer(method, path, query, known)
+    try:
+        return page.answer(method, path, query, known)
+    except Exception:  # the program's own server is not to hear of it
+        guard.failed("live page")
+        return failed()
 
 
 def _headers(answer: Answer) -> List[Tuple[str, str]]:

@@ -6,7 +6,7 @@
   const LIVE = document.documentElement.dataset.mode === "live";
   const POLL_SECONDS = 5, HIDDEN_SECONDS = 60, MOST_WAIT_SECONDS = 30, ASK_SECONDS = 12;
   const MOST_POINTS = 1500; // of the history; then all of it is asked for again, thinned
-  const MOST_WORKERS = 32, SILENT_SECONDS = 300; // after which a worker is no longer offered
+  const MOST_WORKERS = 32, SILENT_SECONDS = 180; // after which a worker is taken for gone
   const MOST_CHARACTERS = 400, MOST_OF_A_NAME = 120;
   let shown = JSON.parse(document.getElementById("report").textContent);
 
@@ -81,8 +81,12 @@
     return name + ":" + site.line + " " + (site.function.startsWith("<") ? site.function : site.function + "()");
   };
   const at = (site) => h("bdi", { class: "mono", title: clipped(site.file) }, clipped(lineOf(site), MOST_OF_A_NAME));
-  const linked = (text) => text.split(/(https:\/\/(?:github\.com|www\.tensorflow\.org)\/[\w./#?=-]*[\w/])/).map((part, number) =>
-    number % 2 ? h("a", { href: part, rel: "noreferrer noopener", target: "_blank" }, part) : prose(part));
+  const ISSUES = { tf: "https://github.com/tensorflow/tensorflow/issues/", keras: "https://github.com/keras-team/keras/issues/" };
+  const linked = (text) => text.split(/\b((?:tf|keras)#\d+)\b/).map((part, number) => {
+    if (number % 2 === 0) return prose(part);
+    const [project, issue] = part.split("#");
+    return h("a", { href: ISSUES[project] + issue, rel: "noreferrer noopener", target: "_blank" }, part);
+  });
 
   // A part of the page is made again only when what it shows has changed: what was opened stays open.
   const drawn = new Map();
@@ -307,10 +311,11 @@
       h("b", null, timeOf(shown, point.at, true)),
       h("div", null, h("span", null, "resident"), h("span", null, sizeOf(point.resident_bytes))),
       ...LAYERS.map((name, layer) => parts[layer] > 0 ? h("div", null, h("span", null, h("i", { class: "k" + layer }), name), h("span", null, sizeOf(parts[layer]))) : null).filter(Boolean),
-      ...Object.entries(point.alive).sort((one, other) => other[1] - one[1]).slice(0, 3).map(([kind, count]) => h("div", { class: "quiet" }, h("span", null, kindOf(kind)), h("span", null, countOf(count)))));
+      ...aliveOf(point).sort((one, other) => other[1] - one[1]).slice(0, 3).map(([kind, count]) => h("div", { class: "quiet" }, h("span", null, kindOf(kind)), h("span", null, countOf(count)))));
     const scale = (element.clientWidth || chart.wide) / chart.wide, room = element.clientWidth - chart.tip.offsetWidth;
     chart.tip.style.left = Math.max(0, Math.min(room, left * scale < room / 2 ? left * scale + 14 : left * scale - chart.tip.offsetWidth - 14)) + "px";
   };
+  const aliveOf = (point) => Object.entries(point.alive).filter(([kind]) => WORDS.alive.includes(kind)); // the rest are events
   const kindOf = (kind) => WORDS.kinds[kind] || kind;
   const nearest = (event) => {
     const bounds = chart.element.getBoundingClientRect(), left = (event.clientX - bounds.left) * chart.wide / bounds.width;
@@ -492,7 +497,7 @@
   };
   const living = (report) => {
     const kinds = new Map();
-    report.history.forEach((point, number) => Object.entries(point.alive).forEach(([kind, count]) => {
+    report.history.forEach((point, number) => aliveOf(point).forEach(([kind, count]) => {
       if (!kinds.has(kind)) kinds.set(kind, new Array(report.history.length).fill(0));
       kinds.get(kind)[number] = count;
     }));
@@ -534,7 +539,7 @@
   };
   const watchItself = (report) => {
     const own = report.own, rows = [], add = (key, ...value) => rows.push(h("dt", null, key), h("dd", null, value));
-    if (report.program) add("process", said(report.program.name || "python"), " · " + report.program.pid + " on ", said(report.program.host));
+    if (report.program) add("process", brief(report.program.name || "python"), " · " + report.program.pid + " on ", brief(report.program.host), report.program.note ? ", " + clipped(report.program.note) : "");
     add("level", report.level || "not known", report.level_since ? " since " + clock(report.level_since) + " (" + day(report.level_since) + ")" : "", report.level_why ? [", because ", said(report.level_why)] : null);
     if (own) {
       add("cost so far", three(own.seconds) + " s of processor in " + many(own.looks, "look") + ", " + sizeOf(own.bytes) + " of tables");
@@ -557,7 +562,7 @@
     const [tone, word] = states[link.state];
     const when = link.state === "frozen" ? "as of " + clock(shown.seconds, true) + ", " + day(shown.seconds) : word + " · as of " + clock(shown.seconds, true);
     draw(document.getElementById("bar"), [program, when, tone], () => [h("span", { class: "brand" }, "tfmemwatch"),
-      h("span", { class: "who" }, shown.is_of_block ? [said(shown.title), " · "] : null, program ? [brief(program.name || "python"), " · process " + program.pid + " on ", brief(program.host)] : null), h("span", { class: "pulse " + tone }, when)]);
+      h("span", { class: "who" }, shown.is_of_block ? [said(shown.title), " · "] : null, program ? [brief(program.name || "python"), " · process " + program.pid + " on ", brief(program.host), program.note ? ", " + clipped(program.note) : ""] : null), h("span", { class: "pulse " + tone }, when)]);
   };
   const foot = () => draw(document.getElementById("foot"), [LIVE, shown.versions], () => [
     LIVE ? [h("a", { href: "report.txt" }, "Report as text"), h("a", { href: "report.json" }, "as JSON")] : null, "tfmemwatch " + (shown.versions.tfmemwatch || "")]);
@@ -608,6 +613,7 @@
     const now = Date.now() / 1000, isShown = identity(report) === identity(shown);
     if (!isShown && (report.program.began || report.seconds) > (shown.program.began || 0) && (shown.program.pid === report.program.pid || report.program.began > shown.seconds - 1)) restarted(report);
     else if (isShown) shown = merged(shown, report, asked.since);
+    else if (now - link.workers.get(identity(shown)).at > SILENT_SECONDS) { link.workers.delete(identity(shown)); shown = report; }
     if (link.workers.size < MOST_WORKERS || link.workers.has(identity(report))) link.workers.set(identity(report), { report: isShown ? shown : report, at: now });
     for (const [key, one] of link.workers) if (now - one.at > SILENT_SECONDS && key !== identity(shown)) link.workers.delete(key);
     if (link.state === "lost") { link.state = "live"; if (!workersNews()) news("calm", "Connected again."); }
