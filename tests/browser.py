@@ -91,14 +91,6 @@ def started():
     """A browser, for the while."""
     port = free_port()
     driver = [program("chromedriver"), "--port=%d" % port]
-<<<<<<< HEAD
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, running(driver, "started successfully"):
-        one = Browser("http://127.0.0.1:%d" % port, folder)
-        try:
-            yield one
-        finally:
-            one.close()
-=======
     folder = tempfile.mkdtemp()
     try:
         with running(driver, "started successfully"):
@@ -109,4 +101,3 @@ def started():
                 one.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)  # a process of it may still be at its end
->>>>>>> h-page
