@@ -29,6 +29,10 @@ HOUSE = TREE / "tfmemwatch"
 MOST_LINES, MOST_METHODS = 350, 22
 TABLES = ()  # modules that may be longer, since they are tables
 ASKS_FOR_A_PLACE = ("places.find", "places.has", "self.wrap", "self.after", "self.after_method")
+OF_ALL_COMMANDS = (
+    *("main", "command", "parser", "exit_codes", "printing", "to_file", "formats", "doors", "other_process"),
+    *("running", "under_run", "sources", "terminal", "demo_server"),
+)
 A_MACHINE = re.compile(r"/(?:home|root|Users)/\w|file:/{2}|index-ur[l]|find-link[s]")
 
 
@@ -182,7 +186,8 @@ def test_every_output_has_its_line():
 
 def test_every_command_has_its_row():
     """A command is a file in cli/, and a row in `COMMANDS`."""
-    assert files_in("cli", "main", "command", "other_process", "to_file") == set(main.BY_NAME)
+    assert files_in("cli", *OF_ALL_COMMANDS) == set(main.COMMANDS)
+    assert {name: main.command(name).help for name in main.COMMANDS} == main.COMMANDS
 
 
 def test_the_page_of_metrics_has_the_catalogue():

@@ -1,5 +1,6 @@
 """Another process of the same user may ask for a short list of things, and for nothing else."""
 
+import json
 import os
 import socket
 import stat
@@ -128,20 +129,23 @@ def test_the_command_line_asks_the_one_process_there_is(program):
     code, text, _ = told("owners", "--door", folder, "--pid", str(pid))
     assert code == 0 and "Python objects" in text
     code, text, _ = told("report", "--door", folder)
-    assert code == 0 and text.startswith("tfmemwatch")
+    assert code == 0 and "tfmemwatch · " in text
+    for command, name in (("remedies", "outcomes"), ("owners", "parts"), ("report", "findings"), ("live", "findings")):
+        assert name in json.loads(told(command, "--door", folder, "--json")[1])
 
 
-def test_a_remedy_that_is_none_is_refused_by_the_process_itself(program):
-    """With the list of those there are."""
+def test_a_remedy_that_is_none_is_refused(program):
+    """With the one that was meant, or the list of those there are."""
     code, _, text = told("remedies", "reboot", "--door", program[0])
-    assert code == 2 and "'reboot' is not a remedy" in text
+    assert code == 2 and "'reboot' is not a remedy; it must be one of collect" in text
+    assert "did you mean kernels?" in told("remedies", "kernel", "--door", program[0])[2]
 
 
 def test_a_process_without_a_door_is_told_so(tmp_path):
     """And how it would get one."""
     code, _, text = told("owners", "--door", str(tmp_path), "--pid", "1")
-    assert code == 2 and "does not answer" in text
-    assert told("owners", "--door", str(tmp_path))[2].startswith("tfmemwatch: name the process with --pid")
+    assert code == 3 and "does not answer" in text
+    assert told("owners", "--door", str(tmp_path))[2].startswith("tfmemwatch: no process has a control socket in")
     assert "TFMEMWATCH_DOOR" in told("owners")[2]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
 
 from .errors import ConfigError
 
@@ -99,6 +99,7 @@ class Config(NamedTuple):
     token: str = ""  # the bearer token that a scrape of that port must send; empty: none
     certificate: str = ""  # a PEM file, for TLS on that port
     private_key: str = ""  # a PEM file, where the certificate's file does not hold the key
+    record: str = ""  # a file to which samples, findings and events are appended, for `tfmemwatch report` and `compare`
     textfile: str = ""  # a .prom file for node_exporter, written when the program or the watch ends
     pushgateway: str = ""  # where the last values are pushed, as http://host:9091
     job: str = "tfmemwatch"  # the job under which they are pushed
@@ -200,6 +201,7 @@ KINDS: Dict[str, _Kind] = {
                    "a string of ASCII letters, digits and signs, without spaces"),
     "certificate": _TEXT,
     "private_key": _TEXT,
+    "record": _Kind(str, lambda value: isinstance(value, str), "the name of a file"),
     "textfile": _TEXT,
     "pushgateway": _TEXT,
     "job": _Kind(str, lambda value: isinstance(value, str) and bool(value), "a string"),
@@ -228,16 +230,14 @@ def load(
     values = _from_environment(os.environ if environ is None else environ)
     for name, value in settings.items():
         if name not in KINDS:
-            raise ConfigError("%r is not a setting; it must be one of %s" % (name, ", ".join(KINDS)))
+            raise ConfigError("%r is not a setting%s" % (name, _one_of(name, KINDS)))
         values[name] = checked(name, value, name)
     config = Config(**values)
     for setting in ("probes", "without"):
         for name in getattr(config, setting):
             if names and name not in names:
                 spoken = setting if setting in settings else _PREFIX + setting.upper()
-                raise ConfigError(
-                    "%s has %r, which is not a probe; it must be one of %s" % (spoken, name, ", ".join(names))
-                )
+                raise ConfigError("%s has %r, which is not a probe%s" % (spoken, name, _one_of(name, names)))
     return config
 
 
@@ -247,7 +247,10 @@ def checked(name: str, value: Any, spoken: str) -> Any:
     if name in _SHY and isinstance(value, str):
         value = _SHY[name](value)
     if not kind.good(value):
-        raise ConfigError("%s is %r; it must be %s" % (spoken, value, kind.allowed))
+        meant = near(value, LEVELS) if name == "level" and isinstance(value, str) else None
+        raise ConfigError(
+            "%s is %r; it must be %s%s" % (spoken, value, kind.allowed, "; did you mean %s?" % meant if meant else "")
+        )
     return tuple(value) if kind.good is _is_names else value
 
 
@@ -284,7 +287,17 @@ def doubts(config: Config, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def _meant(name: str) -> str:
+    meant = near(name.upper(), _VARIABLES, 0.8)
+    return "did you mean %s?" % meant if meant else "`python -m tfmemwatch doctor` lists the settings"
+
+
+def near(word: str, there_are: Iterable[str], least: float = 0.6) -> Optional[str]:
+    """The one of these that was probably meant, if one is near."""
     import difflib  # loaded for this sentence alone
 
-    near = difflib.get_close_matches(name.upper(), _VARIABLES, 1, 0.8)
-    return "did you mean %s?" % near[0] if near else "`python -m tfmemwatch doctor` lists the settings"
+    return next(iter(difflib.get_close_matches(word[:100], list(there_are), 1, least)), None)
+
+
+def _one_of(word: str, there_are: Iterable[str]) -> str:
+    meant = near(word, there_are)
+    return "; %sit must be one of %s" % ("did you mean %s? " % meant if meant else "", ", ".join(there_are))

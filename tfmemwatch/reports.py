@@ -260,11 +260,13 @@ _AS_THEY_ARE = frozenset(map(id, (type(None), bool, int, str)))
 
 
 def plain(value: Any) -> Any:
-    """A value of a report as JSON has it: a number that is none of JSON's is None."""
+    """A value as JSON has it: a number that is none of JSON's is None."""
     if id(type(value)) in _AS_THEY_ARE:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, Report):
+        return value.as_dict()
     if hasattr(value, "_fields"):
         return {name: plain(one) for name, one in zip(value._fields, value)}
     if isinstance(value, (list, tuple)):

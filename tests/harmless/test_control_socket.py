@@ -274,7 +274,7 @@ def test_control_characters_of_another_process_do_not_reach_the_terminal(fake, f
 def test_an_answer_that_is_none_is_an_error_in_words(fake, folder, capsys, answer):
     """No traceback."""
     fake(answer)
-    assert asked(folder) == 2
+    assert asked(folder) == 3
     assert "does not answer" in capsys.readouterr().err
 
 
@@ -321,7 +321,7 @@ def test_a_socket_of_another_user_is_not_asked(capsys):
         os.close(tell)
         try:
             assert os.read(ready, 1) == b"."
-            assert asked(place) == 2
+            assert asked(place) == 3
             assert "belongs to user %d" % NOBODY in capsys.readouterr().err
         finally:
             os.close(ready)

@@ -34,7 +34,7 @@ def test_the_command_prints_what_it_writes(capsys, tmp_path):
 
 def test_a_file_that_can_not_be_written_is_said(capsys, tmp_path):
     """And nothing is printed in its stead."""
-    assert main(["rules", "--output", str(tmp_path / "no" / "rules.yml")]) == 2
+    assert main(["rules", "--output", str(tmp_path / "no" / "rules.yml")]) == 4
     assert "no/rules.yml" in capsys.readouterr().err
 
 

@@ -7,13 +7,14 @@ from typing import Callable, NamedTuple
 
 
 class Command(NamedTuple):
-    """One command of `python -m tfmemwatch`."""
+    """One command of `tfmemwatch`."""
 
     name: str
     help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]  # with the arguments; 0 where all is well
+    run: Callable[[argparse.Namespace], int]  # with the arguments; a number of `exit_codes`
     description: str = ""  # above its arguments
+    example: str = ""  # with which its help begins
 
 
 def no_arguments(parser: argparse.ArgumentParser) -> None:

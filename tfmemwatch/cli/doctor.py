@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Dict, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterator, Optional, Tuple
 
 from .. import __version__
 from ..config import ENVIRONMENT, Config, doubts, load
@@ -17,7 +17,9 @@ from ..probes import PROBES
 from ..seams import runtime
 from ..seams.keras import kerases
 from ..units import size_of
-from .command import Command, no_arguments
+from . import printing
+from .command import Command
+from .exit_codes import NOT_WELL, WELL
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -25,12 +27,18 @@ def run(chosen: argparse.Namespace) -> int:
     config = load({}, names=tuple(probe.name for probe in PROBES))
     missing = _import_tensorflow()
     if missing:
-        print("TensorFlow can't be imported: %s\nNothing would be watched." % missing)
-        return 1
+        if chosen.json:
+            printing.print_json({"tensorflow": None, "why": missing})
+        else:
+            print("TensorFlow can't be imported: %s\nNothing would be watched." % missing)
+        return NOT_WELL
     watch = Watch(config)
     watch.start(sampling=False)
     memory = watch.process.read()
     try:
+        if chosen.json:
+            printing.print_json(told(watch, config))
+            return WELL
         _print_versions()
         _print_probes(watch.off)
         _print_memory(memory._asdict(), watch.process)
@@ -39,7 +47,19 @@ def run(chosen: argparse.Namespace) -> int:
         _print_doubts(config)
     finally:
         watch.stop()
-    return 0
+    return WELL
+
+
+def told(watch: Watch, config: Config) -> Dict[str, Any]:
+    """The same for programs."""
+    ahead = _looked(watch.state.ahead)
+    return {
+        "versions": _versions(), "keras": [keras.name for keras in kerases()],
+        "probes": {probe.name: watch.off.get(probe.name, "") or "up" for probe in PROBES},
+        "allocator": watch.process.allocator.name, "memory": watch.process.read(),
+        "readings": dict(readings(watch.process)), "limits": ahead.limits, "limits_off": ahead.off,
+        "settings": {name: getattr(config, name) for name in ENVIRONMENT}, "doubts": list(doubts(config, os.environ)),
+    }  # fmt: skip
 
 
 def _import_tensorflow() -> str:
@@ -51,9 +71,12 @@ def _import_tensorflow() -> str:
     return ""
 
 
+def _versions() -> Dict[str, str]:
+    return dict(runtime.versions(), tfmemwatch=__version__, Python=sys.version.split()[0])
+
+
 def _print_versions() -> None:
-    found = dict(runtime.versions(), tfmemwatch=__version__, Python=sys.version.split()[0])
-    print("  ".join("%s %s" % row for row in sorted(found.items(), key=lambda row: row[0].lower())))
+    print("  ".join("%s %s" % row for row in sorted(_versions().items(), key=lambda row: row[0].lower())))
     print("Keras in this process: %s" % (", ".join(keras.name for keras in kerases()) or "none yet"))
 
 
@@ -89,11 +112,15 @@ def readings(process: Process) -> Iterator[Tuple[str, str]]:
 
 def _print_limits(ahead: LimitsAhead) -> None:
     print("\nLimits")
-    ahead.look(0.0, Memory(None, None, None, 0), 0)
-    for limit in ahead.limits:
+    for limit in _looked(ahead).limits:
         print("  %-28s %10s, %s left" % (limit.name, size_of(limit.bytes), size_of(limit.left_bytes)))
     for why in ahead.off:
         print("  off: %s" % why)
+
+
+def _looked(ahead: LimitsAhead) -> LimitsAhead:
+    ahead.look(0.0, Memory(None, None, None, 0), 0)
+    return ahead
 
 
 def _print_settings(settings: Dict[str, object]) -> None:
@@ -108,4 +135,4 @@ def _print_doubts(config: Config) -> None:
         print("  %s" % doubt)
 
 
-COMMAND = Command("doctor", run.__doc__ or "", no_arguments, run)
+COMMAND = Command("doctor", run.__doc__ or "", printing.add_json, run, example="tfmemwatch doctor")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any, Callable, Dict
 
 from ..errors import ConfigError
+from .exit_codes import WELL
+from .printing import add_output, give
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where to."""
-    parser.add_argument("--output", metavar="FILE", help="write to this file")
+    add_output(parser)
 
 
 def add_kubernetes(parser: argparse.ArgumentParser, what: str) -> None:
@@ -38,17 +39,7 @@ def giving(make: Callable[[], str]) -> Callable[[argparse.Namespace], int]:
     """A command that makes a text, and prints or writes it."""
 
     def run(chosen: argparse.Namespace) -> int:
-        text = make()
-        if chosen.output is None:
-            print(text, end="")
-            return 0
-        try:
-            with open(chosen.output, "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            print("tfmemwatch: --output is %r, which can't be written: %s" % (chosen.output, error.strerror),
-                  file=sys.stderr)  # fmt: skip
-            return 2
-        return 0
+        give(make(), chosen.output)
+        return WELL
 
     return run

@@ -26,6 +26,7 @@ from ..safety import guard
 from ..seams import places, runtime
 from . import rows
 from .explaining import Explanations
+from .moments import alive_of
 from .snapshot import Snapshot, clock
 from .state import State
 from .what_is_seen import blind, growing_by_calls, left_out, unwatched
@@ -98,6 +99,10 @@ class Answers:
         seen = self._seen()._replace(findings=tuple(self.findings()))
         report = self._built("as of %s" % clock(time.time()), None, now, seen, is_light=True)
         return dataclasses.replace(report, **{name: getattr(report, name)[:_MOST_ROWS] for name in _TABLES})
+
+    def alive(self) -> Dict[str, int]:
+        """How many things are alive now, by kind."""
+        return alive_of(self._state.ledger.read())
 
     def looked(self) -> Tuple[object, ...]:
         """Another value after each look: what was read before is no longer new."""

@@ -12,6 +12,7 @@ from ..safety import forks, guard
 from .exported_values import ExportedValues
 from .job_end import JobEnd
 from .program_registry import ProgramRegistry
+from .recorder import Recorder
 from .served_port import ServedPort
 from .watch import Watch
 
@@ -27,6 +28,7 @@ class Export:
     _port: Optional[ServedPort] = None
     _slot: Optional[Slot] = None
     _job_end: Optional[JobEnd] = None
+    recorder: Optional[Recorder] = None
     _instruments: Any = None
     _is_over = False
 
@@ -48,6 +50,8 @@ class Export:
                 self._registry.enter(config.registry)
             if config.port is not None:
                 self._port.take(config.port)
+            if config.record:
+                self.recorder = Recorder(watch, config.record)
         except BaseException:
             self.stop()
             raise
@@ -64,6 +68,8 @@ class Export:
         self._watch.after_look.append(self._looked)
         if self._registry is not None and self._watch.config.metrics and not self._folder:
             self._registry.enter_default()
+        if self.recorder is not None:
+            self.recorder.start()
         number = self._port.start() if self._port is not None else None
         if number is not None:
             guard.logger.info("metrics are served on port %d", number)
@@ -108,6 +114,8 @@ class Export:
         steps: List[Step] = []
         if job_end is not None:
             steps += [job_end.not_at_exit, job_end.leave]
+        if self.recorder is not None:
+            steps.append(self.recorder.stop)
         steps += [self._over, self._silence, self._no_listening]
         if registry is not None:
             steps += [registry.no_hook, registry.leave]
@@ -146,6 +154,8 @@ class Export:
             self._port.abandon()
         if self._slot is not None:
             self._slot.forget()
+        if self.recorder is not None:
+            self.recorder.in_child()
 
 
 def _instruments(families: Any, provider: Any, version: str) -> Any:

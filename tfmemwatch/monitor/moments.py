@@ -27,13 +27,8 @@ class Moments:
         self._kept.add(self._moment(at, memory(), tallies()) if self._kept.is_due else _NOT_KEPT)
 
     def _moment(self, at: float, memory: Memory, tallies: Mapping[Key, Tally]) -> Moment:
-        alive: Dict[str, int] = {}
-        variables_bytes = 0
-        for key, tally in tallies.items():
-            if tally.alive:
-                alive[key.kind] = alive.get(key.kind, 0) + tally.alive
-            if key.kind == "variable":
-                variables_bytes += tally.live_bytes
+        alive = alive_of(tallies)
+        variables_bytes = sum(tally.live_bytes for key, tally in tallies.items() if key.kind == "variable")
         if alive != self._alive:  # what stands still is kept once
             self._alive = alive
         return Moment(
@@ -45,3 +40,12 @@ class Moments:
     def kept(self) -> Tuple[Moment, ...]:
         """The earliest first."""
         return self._kept.values
+
+
+def alive_of(tallies: Mapping[Key, Tally]) -> Dict[str, int]:
+    """How many there are now, by kind."""
+    alive: Dict[str, int] = {}
+    for key, tally in tallies.items():
+        if tally.alive:
+            alive[key.kind] = alive.get(key.kind, 0) + tally.alive
+    return alive

@@ -6,6 +6,10 @@ Forms, each a function or class that is given values:
 - `html_page`: the report as one page of HTML; its style and script are in `page/`.
 - `markdown`: the report for an issue at GitHub, without data of the program's.
 - `formats`: all forms of a report, by name or by the ending of a file.
+- `screen`: a report as the lines of a terminal of any size.
+- `recording`: a recording as values: its runs, their samples, events and findings.
+- `recording_text`: the same as text.
+- `comparison`: two recordings: what has gone, what is new, what is still there.
 - `log`: findings as lines of the log.
 - `series`: the metrics as series, with names, labels in their bound and counters that never fall.
 - `dashboard`: a dashboard for Grafana, from the catalogue.
@@ -19,11 +23,13 @@ Places:
 - `mounted`: the page in the program's own server, as an ASGI or WSGI application.
 - `otel`: OpenTelemetry.
 - `final_push`: a file or a Pushgateway, for a job that ends.
+- `recording_file`: frames that are appended to a file, each checked by itself.
 - `workers`: the folder that many workers share.
 - `all_workers`: what all of them have written, added up.
 
 What they stand on:
 
+- `report_from`: a report from what `as_dict` made of it.
 - `worker_files`: the files in that folder.
 - `worker_lock`: whose place in it is whose.
 - `port_lock`: which worker has the port, where they share no folder.

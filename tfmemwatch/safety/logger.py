@@ -21,6 +21,7 @@ class Logger:
     def __init__(self) -> None:
         self._logger = logging.getLogger(NAME)
         self.is_verbose: Callable[[], bool] = bool  # whether what is at level INFO is for stderr, too
+        self.only: Optional[logging.Handler] = None  # in the place of all others: under `tfmemwatch run`
 
     def info(self, message: str, *values: Any) -> None:
         """What is no warning."""
@@ -55,6 +56,9 @@ class Logger:
     def _write(self, record: logging.LogRecord) -> None:
         """`disabled` is not asked: `logging.config` sets it for every logger that it does not name."""
         level, logger = record.levelno, self._logger
+        if self.only is not None:
+            self._filtered(record, self.only.handle)
+            return
         has_handlers = logger.hasHandlers()
         is_wanted = has_handlers and level >= logger.getEffectiveLevel()
         if is_wanted and (level >= logging.WARNING or any(handler.level <= level for handler in self._handlers())):
@@ -74,7 +78,7 @@ class Logger:
             yield from logger.handlers
             logger = logger.parent if logger.propagate else None
 
-    def _filtered(self, record: logging.LogRecord, handle: Callable[[logging.LogRecord], None]) -> None:
+    def _filtered(self, record: logging.LogRecord, handle: Callable[[logging.LogRecord], Any]) -> None:
         found: Any = self._logger.filter(record)  # from Python 3.12 on, a filter may give another record
         if found:
             handle(found if isinstance(found, logging.LogRecord) else record)
