@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from typing import Any, Callable, List, Mapping, Optional
+from typing import Any, Callable, List, Mapping, Optional, Tuple
 
 from ..errors import LeakFound, Unavailable
 from ..evidence.evidence import Pace
@@ -13,7 +13,8 @@ from ..growth.rules import COUNT_STEPS
 from ..heap import collector
 from ..ledger import site
 from ..memory.account import Account
-from ..model import Finding, Key, Tally
+from ..memory.process import Memory
+from ..model import Finding, Key, Site, Tally
 from ..reports import Report
 from ..safety import guard
 from ..units import count_of
@@ -35,6 +36,7 @@ class Block(Decorating):
         self._owners = owners
         self._find_watch = watch
         self._warmup = warmup
+        self.at: Optional[Site] = None  # where it is, if not where it is entered
         self._watch: Optional[Watch] = None
         self._is_own = self._is_over = False
         self.steps = 0
@@ -43,7 +45,7 @@ class Block(Decorating):
 
     def __enter__(self) -> Block:
         self._is_over = False
-        self._at = site.here(sys._getframe(1))
+        self._at = self.at or site.here(sys._getframe(1))
         watch = self._watch = self._find_watch()
         self._is_own = not watch.is_running
         if not self._is_own:
@@ -66,7 +68,7 @@ class Block(Decorating):
 
     def _count_from_now(self, watch: Watch) -> None:
         """What is there now is where all is counted from: at the beginning, or after the warm-up."""
-        if watch.config.collect:
+        if watch.config.collect and not self.is_warming_up:
             collector.collect(asked=True)  # garbage that goes later would hide what is left behind
         self._detector = watch.detector(COUNT_STEPS, _STEP_PACE, "step")
         self._moments = Moments()
@@ -174,6 +176,24 @@ class Block(Decorating):
     def findings(self) -> List[Finding]:
         """What leaks in this block."""
         return self._detector.findings if self.steps else self._running().findings()
+
+    @property
+    def kept(self) -> List[Kept]:
+        """What collections keep of this block, once it is over."""
+        return self._kept or []
+
+    def now(self) -> Tuple[Mapping[Key, Tally], Memory]:
+        """All counts and memory at this moment; memory in use is read anew, however long that takes."""
+        watch = self._running()
+        heap = watch.process.allocator.read_now()
+        memory = watch.process.read()
+        if heap.in_use_bytes is not None:
+            memory = memory._replace(in_use_bytes=heap.in_use_bytes)
+        return watch.state.read(), memory
+
+    def explained(self, finding: Finding) -> Finding:
+        """A finding, with why it came about, who holds what has grown and what to write instead."""
+        return self._running().explanations.explained(finding)
 
     def report(self) -> Report:
         """What was made, freed and is still alive, by line; traces, sessions, memory."""

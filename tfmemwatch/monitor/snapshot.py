@@ -42,13 +42,7 @@ class Diff(NamedTuple):
 
     def alive(self) -> Dict[Key, int]:
         """How many more, or fewer, of each kind and line there are."""
-        changes = {}
-        for key, tally in self.after.tallies.items():
-            old = self.before.tallies.get(key)
-            change = tally.alive - (old.alive if old is not None else 0)
-            if change:
-                changes[key] = change
-        return changes
+        return more_alive(self.before.tallies, self.after.tallies)
 
     def report(self) -> Report:
         """What was made, freed and is still alive between the two."""
@@ -65,6 +59,17 @@ class Diff(NamedTuple):
 
     def __str__(self) -> str:
         return str(self.report())
+
+
+def more_alive(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> Dict[Key, int]:
+    """How many more, or fewer, of each kind and line there are."""
+    changes = {}
+    for key, tally in after.items():
+        old = before.get(key)
+        change = tally.alive - (old.alive if old is not None else 0)
+        if change:
+            changes[key] = change
+    return changes
 
 
 def clock(seconds: float) -> str:
