@@ -7,7 +7,7 @@ import time
 from typing import Dict, Mapping, NamedTuple
 
 from ..model import Key, Tally
-from ..outputs import text
+from ..outputs import notebook, text
 from ..reports import Report
 from . import rows
 
@@ -17,6 +17,9 @@ class TextReport(Report):
 
     def __str__(self) -> str:
         return text.render(self)
+
+    def _repr_html_(self) -> str:
+        return notebook.of_report(self)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -59,6 +62,9 @@ class Diff(NamedTuple):
 
     def __str__(self) -> str:
         return str(self.report())
+
+    def _repr_html_(self) -> str:
+        return notebook.of_report(self.report())
 
 
 def more_alive(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> Dict[Key, int]:

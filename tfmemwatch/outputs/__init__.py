@@ -3,6 +3,7 @@
 Forms, each a function or class that is given values:
 
 - `text`: the report as text, for a terminal or a log.
+- `notebook`: the report as a notebook shows it.
 - `log`: findings as lines of the log.
 - `series`: the metrics as series, with names, labels in their bound and counters that never fall.
 - `dashboard`: a dashboard for Grafana, from the catalogue.
