@@ -5,7 +5,6 @@ TensorFlow takes only subclasses of its own SessionRunHook: the class is made wh
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Dict, List, Optional, Type
 
 from .api import watch

@@ -41,7 +41,67 @@ class _Caller(NamedTuple):
         return False
 
 
-class LeakCallback:
+class _Hooks:
+    """What Keras calls, each by its name; what does not matter here does nothing."""
+
+    # What Keras asks of a callback beside its methods.
+    params: Any = None
+    validation_data: Any = None
+    _chief_worker_only = None
+    _supports_tf_logs = True  # it reads no logs: nothing is copied from a device for it
+    async_safe = False
+
+    def set_params(self, params: Any) -> None:
+        """Keras says what it is about to do."""
+        self.params = params
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """A fit() begins."""
+        self._begin("fit", sys._getframe(1))
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        """An evaluate() begins, which may be the validation of a fit()."""
+        self._begin("evaluate", sys._getframe(1))
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        """A predict() begins."""
+        self._begin("predict", sys._getframe(1))
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """A fit(), an evaluate() or a predict() has ended."""
+        self._end()
+
+    def on_train_batch_end(self, batch: Any, logs: Any = None) -> None:
+        """A batch is a step, where it is not of the validation of a fit()."""
+        self._step(batch)
+
+    def on_batch_begin(self, batch: Any, logs: Any = None) -> None:
+        """Nothing."""
+
+    def on_batch_end(self, batch: Any, logs: Any = None) -> None:
+        """Nothing: the same batch is told under another name."""
+
+    on_test_end = on_predict_end = on_train_end
+    on_test_batch_end = on_predict_batch_end = on_train_batch_end
+    on_train_batch_begin = on_test_batch_begin = on_predict_batch_begin = on_batch_begin
+
+    def _implements(self) -> bool:
+        """Keras 2 asks whether batches are of interest."""
+        return True
+
+    _implements_train_batch_hooks = _implements_test_batch_hooks = _implements_predict_batch_hooks = _implements
+
+    def _begin(self, mode: str, hook: FrameType) -> None:
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        raise NotImplementedError
+
+    def _step(self, batch: Any) -> None:
+        raise NotImplementedError
+
+
+class LeakCallback(_Hooks):
     """Judges a training batch by batch, writes `mem/…` into its logs, and ends it before the limit kills it.
 
     - `on_leak`: what follows a leak: `"warn"` (the log says it), `"stop"` the training, or `"raise"` LeakFound.
@@ -51,13 +111,7 @@ class LeakCallback:
     Put it first in the list: callbacks after it (CSVLogger, TensorBoard, W&B, MLflow) see what it writes.
     """
 
-    # What Keras asks of a callback beside its methods.
-    params: Any = None
     model: Any = None
-    validation_data: Any = None
-    _chief_worker_only = None
-    _supports_tf_logs = True  # it reads no logs: nothing is copied from a device for it
-    async_safe = False
 
     def __init__(
         self, on_leak: str = "warn", stop_at: Optional[float] = 0.9, checkpoint: Union[str, Any, None] = None
@@ -102,39 +156,11 @@ class LeakCallback:
 
     # -- a run begins and ends
 
-    def set_params(self, params: Any) -> None:
-        """Keras says what it is about to do."""
-        self.params = params
-
     def set_model(self, model: Any) -> None:
         """Keras says with which model."""
         if self._loop is None or self._caller is None or not self._caller.is_running:
             self.model = model
         self._is_new = True
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        """A fit() begins."""
-        self._begin("fit", sys._getframe(1))
-
-    def on_test_begin(self, logs: Any = None) -> None:
-        """An evaluate() begins, which may be the validation of a fit()."""
-        self._begin("evaluate", sys._getframe(1))
-
-    def on_predict_begin(self, logs: Any = None) -> None:
-        """A predict() begins."""
-        self._begin("predict", sys._getframe(1))
-
-    def on_train_end(self, logs: Any = None) -> None:
-        """It has ended."""
-        self._end("fit")
-
-    def on_test_end(self, logs: Any = None) -> None:
-        """It has ended."""
-        self._end("evaluate")
-
-    def on_predict_end(self, logs: Any = None) -> None:
-        """It has ended."""
-        self._end("predict")
 
     def _begin(self, mode: str, hook: FrameType) -> None:
         """Watch from now on. What an interrupt has left open is ended first."""
@@ -168,7 +194,7 @@ class LeakCallback:
                 "not watch the other one; give each fit() a LeakCallback() of its own"
             )
 
-    def _end(self, mode: str) -> None:
+    def _end(self) -> None:
         if not self._is_ours():
             if self._is_here():
                 self._inner -= 1
@@ -186,18 +212,6 @@ class LeakCallback:
         return self._loop is not None and self._is_here() and not self._inner
 
     # -- batches and epochs
-
-    def on_train_batch_end(self, batch: Any, logs: Any = None) -> None:
-        """A batch is a step."""
-        self._step(batch)
-
-    def on_test_batch_end(self, batch: Any, logs: Any = None) -> None:
-        """A batch is a step, where it is not the validation of a fit()."""
-        self._step(batch)
-
-    def on_predict_batch_end(self, batch: Any, logs: Any = None) -> None:
-        """A batch is a step."""
-        self._step(batch)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """An epoch begins."""
@@ -227,7 +241,7 @@ class LeakCallback:
         loop = self._loop
         if loop is None:
             return {}
-        memory = loop.block.now()[1]
+        memory = loop.block.running().answers.memory_exactly()
         grown = (memory.held_bytes or 0) - (self._held_first or memory.held_bytes or 0)
         return {
             "mem/resident_mb": (memory.resident_bytes or 0) / 1e6,
@@ -237,32 +251,18 @@ class LeakCallback:
         }
 
     def _held(self) -> Optional[int]:
-        return self._loop.block.now()[1].held_bytes if self._loop is not None and self._is_ours() else None
+        if self._loop is None or not self._is_ours():
+            return None
+        return self._loop.block.running().answers.memory_exactly().held_bytes
 
     def _stop(self, loop: Loop, stop: Stop) -> None:
         """End the run; as an error, where a leak is one."""
         if self.stopped and self.on_leak != "raise":
             return
         if stop.finding is not None and self.on_leak == "raise":
-            self._end(self._mode)
+            self._end()
             raise LeakFound(stop.why)
         saved = save(self.model, self.checkpoint, lambda: "LeakCallback") if self._mode == "fit" else ""
         self.stopped = stop.why
         setattr(self.model, _STOPS[self._mode], True)
         guard.logger.warning("%s (%s)", stop.why, saved or "it is ended where this Keras can")
-
-    # -- what else Keras calls
-
-    def on_batch_begin(self, batch: Any, logs: Any = None) -> None:
-        """Nothing."""
-
-    def on_batch_end(self, batch: Any, logs: Any = None) -> None:
-        """Nothing: the same batch is told under another name."""
-
-    on_train_batch_begin = on_test_batch_begin = on_predict_batch_begin = on_batch_begin
-
-    def _implements(self) -> bool:
-        """Keras 2 asks whether batches are of interest."""
-        return True
-
-    _implements_train_batch_hooks = _implements_test_batch_hooks = _implements_predict_batch_hooks = _implements

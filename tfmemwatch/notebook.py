@@ -27,7 +27,7 @@ class CellMagic:
         self._shell = shell
 
     def memwatch(self, line: str, cell: str) -> Any:
-        """Watch this cell: what it makes, keeps and traces. `--owners` adds whose memory it is, which takes a moment."""
+        """Watch this cell: what it makes, keeps and traces. `--owners` adds whose memory it is, in a moment more."""
         __tracebackhide__ = True
         words = line.split()
         unknown = [word for word in words if word.startswith("-") and word != _OWNERS]
@@ -60,7 +60,7 @@ class CellMagic:
     def _show(self, block: Block) -> None:
         from IPython.display import HTML, display  # type: ignore[import-not-found]
 
-        kept = [html.line(str(one), "leak") for one in block.kept]
+        kept = [html.line(str(one), "leak") for one in block.kept or ()]
         shown = notebook.of_report(block.report(), *kept, *map(html.line, without_tensorflow()))
         for file, number in self._cells().items():
             shown = shown.replace(os.path.basename(file) + ":", "In [%d]:" % number)

@@ -1,4 +1,4 @@
-"""LeakCallback in `fit`, `evaluate` and `predict` of every Keras that is here, and LeakHook in sessions of TensorFlow 1."""
+"""LeakCallback in `fit`, `evaluate` and `predict` of every Keras that is here; LeakHook in sessions of TensorFlow 1."""
 
 import copy
 import csv
@@ -58,7 +58,9 @@ def leaking(keras, tf):
 
 
 @pytest.fixture(autouse=True)
-def empty():
+def quick(monkeypatch):
+    """Nothing is kept yet; who holds what is looked for in one test alone, since it takes most of the time."""
+    monkeypatch.setenv("TFMEMWATCH_EVIDENCE", "0")
     del kept[:]
 
 
@@ -66,12 +68,13 @@ def fit(model, data, *callbacks, **more):
     return model.fit(*data, batch_size=2, verbose=0, callbacks=list(callbacks), **more)
 
 
-def test_a_training_that_leaks_is_named_and_one_that_does_not_is_silent(keras, tf, model, data, caplog):
-    """Batch by batch, with the line; nothing is watched afterwards."""
+def test_a_training_that_leaks_is_named_and_one_that_does_not_is_silent(keras, tf, model, data, caplog, monkeypatch):
+    """Batch by batch, with the line and who holds it; nothing is watched afterwards."""
+    monkeypatch.delenv("TFMEMWATCH_EVIDENCE")
     callback = LeakCallback()
     fit(model, data, callback, leaking(keras, tf))
     (found,) = callback.findings
-    assert found.kind == "variable" and found.site.function == "on_train_batch_end"
+    assert found.kind == "variable" and found.site.function == "on_train_batch_end" and ".kept" in found.holder
     assert "test_keras_callback.py" in caplog.text and "fit(): 60 steps" in str(callback.report())
     fit(model, data, callback)
     assert callback.findings == [] and tfmemwatch.monitor.watch.begun == []

@@ -282,7 +282,9 @@ def test_marks_and_whole_runs_under_xdist(run, needs):
     result = run(WHOLE + "\n@pytest.mark.tfmemwatch(repeat=6)\ndef test_leaky():\n    handle()\n",
                  "-p", "xdist", "-n", "2", "--tfmemwatch", workers=True)  # fmt: skip
     result.assert_outcomes(passed=5, failed=1)
-    result.stdout.fnmatch_lines([">   *kept.append(*# CULPRIT", "E     +6, 1 a step, since step 3", "*1 MB  *::test_large"])
+    result.stdout.fnmatch_lines(
+        [">   *kept.append(*# CULPRIT", "E     +6, 1 a step, since step 3", "*1 MB  *::test_large"]
+    )
     result.stdout.fnmatch_lines(["6 tests watched; 5 left something*"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from typing import Any, Callable, List, Mapping, Optional, Tuple
+from typing import Any, Callable, List, Mapping, Optional
 
 from ..errors import LeakFound, Unavailable
 from ..evidence.evidence import Pace
@@ -13,7 +13,6 @@ from ..growth.rules import COUNT_STEPS
 from ..heap import collector
 from ..ledger import site
 from ..memory.account import Account
-from ..memory.process import Memory
 from ..model import Finding, Key, Site, Tally
 from ..reports import Report
 from ..safety import guard
@@ -73,7 +72,7 @@ class Block(Decorating):
         self._detector = watch.detector(COUNT_STEPS, _STEP_PACE, "step")
         self._moments = Moments()
         self._counting = None if self.is_warming_up else KeptCount(watch, self._at)
-        self._kept: Optional[List[Kept]] = None  # known when the block is over
+        self.kept: Optional[List[Kept]] = None  # by collections, of this block: known when it is over
         memory, tallies = watch.process.read(), watch.state.read()
         self._detector.count_from(tallies)
         self._before = Counted(tallies, memory, self._account(tallies))
@@ -99,7 +98,7 @@ class Block(Decorating):
 
     def __exit__(self, *error: Any) -> None:
         self._is_over = True
-        watch = self._running()
+        watch = self.running()
         try:
             self._seconds = time.monotonic() - self._began
             self._end(watch)
@@ -116,7 +115,7 @@ class Block(Decorating):
         if watch.config.collect:
             gc.collect()
         self._after = self._counted()
-        self._kept = self._count_kept()
+        self.kept = self._count_kept()
 
     async def __aenter__(self) -> Block:
         return self.__enter__()
@@ -142,7 +141,7 @@ class Block(Decorating):
 
     def step(self) -> None:
         """Mark the end of one iteration of the suspect loop."""
-        watch = self._running()
+        watch = self.running()
         if not self.steps and self._is_own:
             watch.stop_sampling()
         self.steps += 1
@@ -165,7 +164,8 @@ class Block(Decorating):
             self._detector.stop()
             self._count_from_now(watch)
 
-    def _running(self) -> Watch:
+    def running(self) -> Watch:
+        """Its watch, which has begun."""
         if self._watch is None:
             raise RuntimeError("the block %r has not been entered" % self.name)
         return self._watch
@@ -175,29 +175,11 @@ class Block(Decorating):
     @property
     def findings(self) -> List[Finding]:
         """What leaks in this block."""
-        return self._detector.findings if self.steps else self._running().findings()
-
-    @property
-    def kept(self) -> List[Kept]:
-        """What collections keep of this block, once it is over."""
-        return self._kept or []
-
-    def now(self) -> Tuple[Mapping[Key, Tally], Memory]:
-        """All counts and memory at this moment; memory in use is read anew, however long that takes."""
-        watch = self._running()
-        heap = watch.process.allocator.read_now()
-        memory = watch.process.read()
-        if heap.in_use_bytes is not None:
-            memory = memory._replace(in_use_bytes=heap.in_use_bytes)
-        return watch.state.read(), memory
-
-    def explained(self, finding: Finding) -> Finding:
-        """A finding, with why it came about, who holds what has grown and what to write instead."""
-        return self._running().explanations.explained(finding)
+        return self._detector.findings if self.steps else self.running().findings()
 
     def report(self) -> Report:
         """What was made, freed and is still alive, by line; traces, sessions, memory."""
-        watch = self._running()
+        watch = self.running()
         seconds = self._seconds if self._seconds is not None else time.monotonic() - self._began
         steps = "%s steps, " % count_of(self.steps) if self.steps else ""
         title = "%s: %s%.3g s" % (self.name, steps, seconds)
@@ -208,25 +190,25 @@ class Block(Decorating):
         return watch.answers.of_block(title, self._before, self._after or self._counted(), seen)
 
     def _counted(self) -> Counted:
-        watch = self._running()
+        watch = self.running()
         tallies = watch.state.read()
         return Counted(tallies, watch.process.read(), self._account(tallies))
 
     def _account(self, tallies: Mapping[Key, Tally]) -> Account:
-        answers = self._running().answers
+        answers = self.running().answers
         return answers.account() if self._owners else answers.light_account(tallies, asked=True)
 
     def assert_clean(self, **allowances: int) -> None:
         """Raise LeakFound if something leaks, or more is left behind than is allowed: `assert_clean(variables=4)`."""
         __tracebackhide__ = True  # pytest shows the test's own line
         left_behind.check(allowances)
-        watch = self._running()
+        watch = self.running()
         if self._warmup and self.steps <= self._warmup:
             raise Unavailable("%s: nothing was counted: of its %d steps all are warm-up" % (self.name, self.steps))
         if self._after is None:
             gc.collect()
         after = self._after.tallies if self._after is not None else watch.state.read()
-        held = self._kept if self._kept is not None else self._count_kept()
+        held = self.kept if self.kept is not None else self._count_kept()
         complaints = left_behind.complaints(self.findings, self._before.tallies, after, held, allowances)
         if self._left_out:
             guard.logger.warning("%s: %s", self.name, self._left_out)

@@ -114,5 +114,5 @@ def save(model: Any, to: Any, who: Callable[[], str]) -> str:
         (model.save_weights if ".weights" in path or path.endswith(".ckpt") else model.save)(path)
         return "saved to %s" % path
     except Exception as error:  # the training ends all the same
-        guard.logger.error("%s: the checkpoint could not be saved: %s", who(), error)
+        guard.logger.warning("%s: the checkpoint could not be saved: %s", who(), error)
         return "not saved: %s" % error

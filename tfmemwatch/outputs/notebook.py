@@ -6,7 +6,7 @@ from typing import List, Optional, Sequence, Tuple
 
 from .. import html
 from ..catalog import BY_KIND
-from ..memory.account import change_of
+from ..memory.account import TITLES, change_of
 from ..memory.process import Memory
 from ..model import Finding
 from ..reports import Report
@@ -56,14 +56,17 @@ def _traced(report: Report) -> str:
 
 
 def _memory(report: Report) -> str:
-    if report.account is not None and report.account_before is not None:
-        rows = [("resident", report.account.resident_bytes, report.account_before.resident_bytes)]
+    rows: List[Tuple[str, int, Optional[int]]]
+    if report.account is not None and report.account_before is not None and report.account.of("numpy"):
+        changes = report.account.less(report.account_before)
+        rows = [(TITLES[name], report.account.of(name), report.account.of(name) - more)
+                for name, more in sorted(changes.items(), key=lambda row: -row[1])[:_MOST_ROWS]]  # fmt: skip
     else:
-        rows = _readings(report.memory_before, report.memory)
-    changes = [(name, size_of(now), change_of(now - then) if then is not None else "") for name, now, then in rows]
+        rows = list(_readings(report.memory_before, report.memory))
+    cells = [(name, size_of(now), change_of(now - then) if then is not None else "") for name, now, then in rows]
     verdict = report.verdict
     said = "%s: %s" % verdict if verdict is not None and verdict.word and not report.findings else ""
-    return html.table(("Memory", "now", "change"), changes, numbers=(1, 2)) + (html.line(said, "dim") if said else "")
+    return html.table(("Memory", "now", "change"), cells, numbers=(1, 2)) + (html.line(said, "dim") if said else "")
 
 
 def _readings(before: Optional[Memory], after: Memory) -> Sequence[Tuple[str, int, Optional[int]]]:

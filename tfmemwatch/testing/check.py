@@ -45,8 +45,8 @@ class Check:
     def _read(self, collected: bool = False) -> Reading:
         if collected:
             collector.collect(asked=True)
-        tallies, memory = self._block.now()
-        return Reading(self._counted_steps, memory.held_bytes, tallies)
+        watch = self._block.running()
+        return Reading(self._counted_steps, watch.answers.memory_exactly().held_bytes, watch.state.read())
 
     def step(self) -> None:
         """One iteration is over."""
@@ -88,7 +88,8 @@ class Check:
         before, after = _counted(readings.kept[0]), _counted(readings.kept[-1])
         middle = readings.middle()
         grown = going_on(before, _counted(middle) if middle is not None else None, after)
-        told = [one._replace(finding=self._block.explained(one.finding)) for one in tell(grown, before, after)]
+        explained = self._block.running().explanations.explained
+        told = [one._replace(finding=explained(one.finding)) for one in tell(grown, before, after)]
         each = per_step(readings.kept)
         found = [one for one in self._block.findings if one.is_sure]
         return verdict._replace(
@@ -111,7 +112,7 @@ class Check:
         """When the block is over: what collections keep."""
         rows = list(verdict.excesses)
         for word in KEPT:
-            held = [one for one in self._block.kept if one.word == word]
+            held = [one for one in self._block.kept or () if one.word == word]
             number = sum(one.number for one in held)
             if number > self.limits.of(word):
                 why = tuple(one.as_finding(verdict.steps, self.limits.warmup) for one in held)
