@@ -41,6 +41,13 @@ class _Caller(NamedTuple):
         return False
 
 
+def _past_hooks(frame: FrameType) -> FrameType:
+    """The call that runs the callbacks: past `on_train_begin` of lists and wrappers, and `_call_begin_hook`."""
+    while frame.f_back is not None and frame.f_code.co_name.startswith(("on_", "_")):
+        frame = frame.f_back
+    return frame
+
+
 class _Hooks:
     """What Keras calls, each by its name; what does not matter here does nothing."""
 
@@ -165,7 +172,7 @@ class LeakCallback(_Hooks):
     def _begin(self, mode: str, hook: FrameType) -> None:
         """Watch from now on. What an interrupt has left open is ended first."""
         is_new, self._is_new = self._is_new, False
-        at = hook.f_back or hook
+        at = _past_hooks(hook)
         caller = _Caller(threading.get_ident(), id(at), at.f_code)
         if self._loop is not None and self._caller is not None and self._caller.is_running:
             is_same = caller == self._caller
