@@ -175,7 +175,7 @@ class LeakCallback(_Hooks):
         at = _past_hooks(hook)
         caller = _Caller(threading.get_ident(), id(at), at.f_code)
         if self._loop is not None and self._caller is not None and self._caller.is_running:
-            is_same = caller == self._caller
+            is_same = caller == self._caller and mode == self._mode  # TensorFlow 1.15 validates in the call of fit()
             if not (is_same and is_new):
                 self._begin_another(mode, is_same)
                 return
