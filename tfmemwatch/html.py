@@ -14,7 +14,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2
 STYLE = """
 .tfmemwatch{font:13px/1.45 system-ui,sans-serif;max-width:70em}
 .tfmemwatch h4{font-size:14px;margin:.9em 0 .3em}.tfmemwatch p{margin:.25em 0}
-.tfmemwatch table{border-collapse:collapse;margin:.3em 0 .6em;background:none}
+.tfmemwatch table{border-collapse:collapse;color:inherit;font:inherit;margin:.3em 0 .6em;background:none}
 .tfmemwatch th,.tfmemwatch td{padding:2px 10px 2px 0;text-align:left;vertical-align:top;background:none;\
 border-bottom:1px solid rgba(128,128,128,.3)}
 .tfmemwatch th{font-weight:600;opacity:.75}.tfmemwatch .n{text-align:right;font-variant-numeric:tabular-nums;\

@@ -9,11 +9,12 @@ import ast
 import importlib.util
 import os
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from . import html
 from .api import watch
 from .errors import ConfigError
+from .model import UNKNOWN
 from .monitor.block import Block
 from .outputs import notebook
 
@@ -60,8 +61,8 @@ class CellMagic:
     def _show(self, block: Block) -> None:
         from IPython.display import HTML, display  # type: ignore[import-not-found]
 
-        kept = [html.line(str(one), "leak") for one in block.kept or ()]
-        shown = notebook.of_report(block.report(), *kept, *map(html.line, without_tensorflow()))
+        kept = [str(one).replace(UNKNOWN.short + ": ", "", 1) for one in block.kept or ()]
+        shown = notebook.of_report(block.report(), kept, without_tensorflow())
         for file, number in self._cells().items():
             shown = shown.replace(os.path.basename(file) + ":", "In [%d]:" % number)
         display(HTML(shown))
@@ -72,7 +73,7 @@ class CellMagic:
         return {html.text(file): number for file, number in found.items()}
 
 
-def without_tensorflow() -> Any:
+def without_tensorflow() -> List[str]:
     """What can't be counted here, in a sentence."""
     if "tensorflow" in sys.modules:
         return []

@@ -37,7 +37,9 @@ def test_the_deepest_cause_is_told_once():
 def test_what_has_no_maker_is_told_as_it_is():
     """Variables alone, seeds alone; and retraces whose functions are gone."""
     before = counted(0)
-    found = [tell(*grown(before, counted(30, **{kind: 30})))[0].finding.kind for kind in ("variable", "seed", "retrace")]
+    found = [
+        tell(*grown(before, counted(30, **{kind: 30})))[0].finding.kind for kind in ("variable", "seed", "retrace")
+    ]
     assert found == ["variable", "cache", "retrace"]
 
 

@@ -8,23 +8,22 @@ from .. import html
 from ..catalog import BY_KIND
 from ..memory.account import TITLES, change_of
 from ..memory.process import Memory
-from ..model import Finding
 from ..reports import Report
 from ..units import count_of, size_of
 
 _MOST_ROWS = 8
 
 
-def of_report(report: Report, *more: str) -> str:
-    """The whole of it, in a few tables; `more` stands at the end."""
-    return html.piece(
-        html.heading(report.title), *_findings(report), _made(report), _traced(report), _memory(report), *more
-    )
+def of_report(report: Report, kept: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
+    """The whole of it, in a few tables; what collections have `kept` stands above them, `notes` below."""
+    found = _findings(report, kept)
+    tables = (_made(report), _traced(report), _memory(report))
+    return html.piece(html.heading(report.title), *found, *tables, *(html.line(note, "dim") for note in notes))
 
 
-def _findings(report: Report) -> List[str]:
-    if report.findings:
-        return [finding.html() for finding in report.findings]
+def _findings(report: Report, kept: Sequence[str]) -> List[str]:
+    if report.findings or kept:
+        return [*(finding.html() for finding in report.findings), *(html.line(one, "leak") for one in kept)]
     if report.level == "off":
         return [html.line("Nothing is watched at this level.")]
     stays = sum(row.alive for row in report.made if row.alive > 0)
@@ -63,7 +62,10 @@ def _memory(report: Report) -> str:
                 for name, more in sorted(changes.items(), key=lambda row: -row[1])[:_MOST_ROWS]]  # fmt: skip
     else:
         rows = list(_readings(report.memory_before, report.memory))
-    cells = [(name, size_of(now), change_of(now - then) if then is not None else "") for name, now, then in rows]
+    cells = [
+        (name, size_of(now), change_of(now - then) if then is not None and now != then else "")
+        for name, now, then in rows
+    ]
     verdict = report.verdict
     said = "%s: %s" % verdict if verdict is not None and verdict.word and not report.findings else ""
     return html.table(("Memory", "now", "change"), cells, numbers=(1, 2)) + (html.line(said, "dim") if said else "")
@@ -80,8 +82,3 @@ def _readings(before: Optional[Memory], after: Memory) -> Sequence[Tuple[str, in
 
 def _more(number: int) -> str:
     return html.line("… and %d more" % (number - _MOST_ROWS), "dim") if number > _MOST_ROWS else ""
-
-
-def of_findings(findings: Sequence[Finding]) -> str:
-    """Some findings by themselves."""
-    return html.piece(*(finding.html() for finding in findings))
