@@ -9,6 +9,9 @@ import tfmemwatch
 from tfmemwatch.testing import LeakFree
 
 
+SIX = {"repeat": 6}
+
+
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Who holds what is not looked for: that takes most of the time."""
@@ -22,7 +25,7 @@ def case(fake_tf):
     kept, set_up = [], []
 
     class Case(LeakFree, unittest.TestCase):
-        leak_limits = {"repeat": 6}
+        leak_limits = SIX
 
         def setUp(self):
             set_up.append(1)
@@ -72,7 +75,7 @@ def test_coroutines_are_awaited(fake_tf):
     new, kept = fake_tf.resource_variable_ops.BaseResourceVariable, []
 
     class Case(LeakFree, unittest.IsolatedAsyncioTestCase):
-        leak_limits = {"repeat": 6}
+        leak_limits = SIX
 
         async def test_leaky(self):
             kept.append(new())
