@@ -8,7 +8,6 @@ import pytest
 import tfmemwatch
 from tfmemwatch.testing import LeakFree
 
-
 SIX = {"repeat": 6}
 
 

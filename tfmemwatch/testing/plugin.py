@@ -5,7 +5,7 @@ Until one of them is used it imports nothing but pytest: neither TensorFlow nor 
 
 from __future__ import annotations
 
-import unittest
+import sys
 from typing import Any, Dict, Generator
 
 import pytest
@@ -81,7 +81,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     again = repeated(body, item.name, limits)
     case = getattr(item, "instance", None)
     name = getattr(item, "originalname", None) or item.name
-    is_case = isinstance(case, unittest.TestCase)
+    unittest = sys.modules.get("unittest")  # not loaded for this: where nobody did, nothing is a case
+    is_case = unittest is not None and isinstance(case, unittest.TestCase)
     item.obj = again
     if is_case:
         setattr(case, name, again)  # pytest leaves coroutines to unittest, which asks the case
