@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Tuple
 
+from . import html
 from .units import bytes_pace_of, count_of, pace_of, since_of, size_of
 
 
@@ -105,6 +106,25 @@ class Finding(NamedTuple):
     def story(self) -> Tuple[str, Site]:
         """What makes two findings the same one."""
         return (self.kind, self.site)
+
+    def _repr_html_(self) -> str:
+        return html.piece(self.html())
+
+    def html(self) -> str:
+        """As a part of what a notebook or a page shows."""
+        grown = "+%s%s" % (self.gained, pace_of(self.rate, self.per)) if self.grown else ""
+        kept = "%s kept" % size_of(self.bytes) if self.bytes >= 1024 else ""
+        held = "held by " + self.holder if self.holder not in self.cause else ""
+        amount = "; ".join(filter(None, (grown, since_of(self.since, self.per, self.began), kept, held)))
+        return '<div class="leak">%s</div>' % "".join(
+            [
+                "<p><strong>%s</strong> <code>%s</code></p>" % (html.text(self.kind), html.text(self.site.short)),
+                *map(html.line, filter(None, (self.cause, amount, self.why, self.outlook))),
+                html.line("Cure: " + self.cure),
+                html.code(self.suggestion),
+                *map(html.line, filter(None, (self.known,))),
+            ]
+        )
 
     def __str__(self) -> str:
         parts = ["%s: %s" % (self.site.short, self.cause)]

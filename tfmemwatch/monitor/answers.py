@@ -207,6 +207,12 @@ class Answers:
 
     # -- of memory
 
+    def memory_exactly(self) -> Memory:
+        """What the process holds; memory in use is read anew, however long that takes."""
+        process = self._state.process
+        heap, memory = process.allocator.read_now(), process.read()
+        return memory if heap.in_use_bytes is None else memory._replace(in_use_bytes=heap.in_use_bytes)
+
     def account(self) -> Account:
         """Whose bytes these are; dear: some tenths of a second."""
         return account.take(self._state.process, object_weights.read, runtime.device_memory)
