@@ -281,3 +281,68 @@ def test_it_is_told_when_the_growth_began(per, unit, period):
             judge.confirm(counts)
     (draft,) = judge.drafts(counts)
     assert draft.finding.since == pytest.approx(quiet * period, abs=12 * period)
+
+
+# -- what was told
+
+
+def looked(judge, counts, step):
+    """One look, with all that is suspected confirmed, told as the watch tells it."""
+    judge.look(counts, step)
+    if judge.suspects():
+        judge.confirm(counts)
+    drafts = judge.drafts(counts)
+    judge.keep(drafts)
+    return [(draft.finding.kind, draft.finding.site) for draft in drafts]
+
+
+def in_phases(*phases, steps=120):
+    """What is open after each step of a program whose phases follow each other: each makes these."""
+    judge, begun, opened = Judge(COUNT_STEPS, "step"), [], []
+    judge.look({}, 0)
+    for phase, rows in enumerate(phases):
+        begun.append(rows)
+        for step in range(1, steps + 1):
+            counts = {}
+            for number, each in enumerate(begun):
+                counts.update(tallies(each, step if number == phase else steps))
+            opened.append(looked(judge, counts, phase * steps + step))
+    return opened
+
+
+MODELS = (made("model", LOOP, died=1, order=5), made("variable", LOOP, each=4, order=6), made("name", LOOP, each=4, order=7))
+TRACES = (made("retrace", FAR, order=1, size=1000), made("function_graph", FAR, order=2))
+
+
+@pytest.mark.parametrize(
+    "first, then, told",
+    [(MODELS, TRACES, ("model_rebuild", LOOP)), (TRACES, MODELS, ("retrace", FAR))],
+)  # fmt: skip
+def test_a_leak_is_over_by_its_own_end_and_not_since_another_begins(first, then, told):
+    """Models are loaded, then a function is traced again: each is open until its own growth has stopped, and is itself."""
+    opened = in_phases(first, then, ())
+    at = [number for number, kinds in enumerate(opened) if told in kinds]
+    assert at == list(range(at[0], at[-1] + 1))
+    assert at[-1] >= 120 + 40  # not as the other begins
+    others = {one for kinds in opened for one in kinds} - {told}
+    assert len(others) == 1
+    assert len(others & {("model_rebuild", LOOP), ("retrace", FAR)}) == 1
+
+
+def test_what_grows_beside_a_retrace_at_its_own_pace_is_a_finding_of_its_own():
+    """Two leaks at once are two findings: a variable elsewhere, three times as seldom as the traces."""
+    found = judged(*TRACES, made("variable", LOOP, each=1 / 3), steps=240)
+    assert {(one.kind, one.site) for one in found} == {("retrace", FAR), ("variable", LOOP)}
+
+
+def test_a_story_keeps_its_kind_from_the_first_word_to_the_last():
+    """New optimizers come to light behind names that were told: it is the same finding, as it was told."""
+    opened = in_phases((made("name", INNER),), (made("name", INNER), made("optimizer", INNER)), ())
+    assert {one for kinds in opened for one in kinds} == {("cache", INNER)}
+
+
+def test_a_warm_up_that_ends_is_one_finding_and_then_none():
+    """Ever new shapes for 150 steps: told as a retrace, withdrawn, and never as anything else."""
+    opened = in_phases(TRACES, (), (), steps=150)
+    assert {one for kinds in opened for one in kinds} == {("retrace", FAR)}
+    assert opened[-1] == []

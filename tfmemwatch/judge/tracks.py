@@ -110,6 +110,14 @@ class Track:
         """Has climbed again and again, and lately."""
         return self.climbs >= 6 and now - self.climbed_at <= 0.34 * (now - self.first_at) + 2
 
+    def has_climbed_lately(self, now: float) -> bool:
+        """Whether it has not stood still for as long as it climbed."""
+        return now - self.climbed_at <= max(2.0, self.climbed_at - self.first_at)
+
+    def pace(self, now: float) -> float:
+        """How often it has climbed, for as long as it has."""
+        return self.climbs / max(1.0, now - self.first_at)
+
     @property
     def is_suspected(self) -> bool:
         return any(series is not None and series.verdict == "suspected" for series in (self.series, self.bendable))
