@@ -6,7 +6,7 @@ What costs much to know is a question (`Questions`), asked by a hypothesis that 
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..holders.search import Way
 from ..model import UNKNOWN, Site
@@ -45,6 +45,7 @@ class Collection(NamedTuple):
     climbs: int  # looks at which it was longer than before
     goes_on: bool  # it climbed about as often in the later half of the looks as in the earlier one
     slows_down: bool  # it climbed less often in the later half than chance allows
+    length: int = 0
 
     @property
     def always_climbs(self) -> bool:
@@ -101,6 +102,7 @@ class Questions(NamedTuple):
 
     weight: Callable[[int], Weight] = lambda _: Weight(0.0, 0.0)  # of one more item, by the id of a collection
     holding: Callable[[int], Optional[Holding]] = _unknown  # by the id of a collection
+    keeps_counted: Callable[[int], bool] = lambda _: False  # whether its items keep what counts explain, by its id
     tensors: Callable[[], int] = lambda: 0  # how many eager tensors there are
     collections_of_newest: Callable[[int], Iterable[Optional[Holding]]] = _nothing  # some of so many tensors, in turn
     bytes_of_newest: Callable[[int], int] = lambda _: 0  # of so many tensors together
@@ -135,6 +137,8 @@ class Evidence(NamedTuple):
     working_sets: Mapping[str, int] = MappingProxyType({})  # bytes given back after a quarter of it
     looked_on: int = 0  # times that the first half was left behind
     has_an_end: bool = False  # what grows may have one: then nothing is said of what has no name
+    is_beside: bool = False  # some of the growth has a finding: what is said now must be seen to grow by itself
+    known_collections: FrozenSet[int] = frozenset()  # ids of those that have one
     filled_from: Mapping[str, Reading] = MappingProxyType({})  # by hypothesis: since when it fills
     ask: Questions = Questions()
 
@@ -171,6 +175,14 @@ class Evidence(NamedTuple):
     def bytes_of(self, one: Collection) -> float:
         """About how much more a collection holds than when it was found."""
         return one.grown * self.ask.weight(one.id).bytes
+
+    def may_accuse(self, one: Collection, share: float) -> bool:
+        """Whether a collection makes up a share of what has grown; beside other findings, as much as is worth one."""
+        size = self.bytes_of(one)
+        if not self.is_beside:
+            return size >= share * self.grown
+        is_new = one.id not in self.known_collections and self.is_material(size)
+        return is_new and not self.ask.keeps_counted(one.id)
 
     @property
     def floor_rises(self) -> bool:

@@ -75,4 +75,5 @@ class GrowingCollection:
 
     def row(self) -> Collection:
         """What was seen of it."""
-        return Collection(self.id, self.grown, len(self._climbed), self.climbs, self.goes_on, self.slows_down)
+        return Collection(self.id, self.grown, len(self._climbed), self.climbs, self.goes_on, self.slows_down,
+                          self.last)  # fmt: skip

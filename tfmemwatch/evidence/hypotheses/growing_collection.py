@@ -15,7 +15,7 @@ def ask(evidence: Evidence) -> Answer:
     """The heaviest that goes on to climb; one that may have a bound is looked at for longer first."""
     is_early = evidence.looks < (1.5 if evidence.by_clock else 2) * LOOKS
     for one in sorted(evidence.collections, key=lambda one: -evidence.bytes_of(one)):
-        if one.climbs < _OFTEN * evidence.looks or evidence.bytes_of(one) < _SHARE * evidence.grown or not one.goes_on:
+        if one.climbs < _OFTEN * evidence.looks or not one.goes_on or not evidence.may_accuse(one, _SHARE):
             continue
         holding = evidence.ask.holding(one.id)
         if holding is None or holding.is_bounded or (holding.line == UNKNOWN and holding.is_librarys):
