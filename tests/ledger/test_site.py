@@ -127,3 +127,40 @@ def test_a_program_with_a_temporary_name_is_the_users_own():
     namespace = {"here": site.here}
     exec(compile("def step():\n    return here()\n", file, "exec"), namespace)
     assert namespace["step"]() == (file, 2, "step")
+
+
+class Converted(Frame):
+    """A frame of AutoGraph's copy: what called it has the map back to the original."""
+
+    def __init__(self, original, back):
+        copy = "/tmp/__autograph_generated_file_%d.py" % abs(hash((original, "truth")))
+        calls = Frame(FRAMEWORK, back)
+        calls.co_name = "converted_call"
+        origin = Frame(original, None)
+        origin.filename, origin.lineno, origin.loc, origin.function_name = original, 21, origin, "original"
+        at = Frame(copy, None)
+        at.filename, at.lineno = copy, 7
+        calls.f_locals = {"converted_f": type("F", (), {"ag_source_map": {at: origin}})}
+        super().__init__(copy, calls)
+
+
+def converted(*originals, outer=PROJECT):
+    """The innermost frame of functions that AutoGraph has converted, called one by the other from `outer`."""
+    frame = Frame(outer, None)
+    for original in originals:
+        frame = Converted(original, frame)
+    return Frame(FRAMEWORK, frame)
+
+
+@pytest.mark.parametrize("theirs", [LIBRARY, KERAS, FRAMEWORK])
+def test_a_converted_copy_belongs_to_whoever_wrote_the_original(theirs):
+    """The user's line is the one that called the library's, though AutoGraph runs a copy of that."""
+    for _ in range(2):  # what is known of a copy is the same
+        assert site.here(converted(theirs)) == Site(PROJECT, 7, "call")
+        assert site.here(converted(INNER, theirs)) == Site(INNER, 21, "original")
+    assert site.here(converted(theirs, INNER)) == Site(INNER, 21, "original")
+
+
+def test_a_librarys_copy_is_named_by_its_original_where_no_line_is_the_users():
+    """In a thread that a library started."""
+    assert site.here(converted(LIBRARY, outer=FRAMEWORK)) == Site(LIBRARY, 21, "original")

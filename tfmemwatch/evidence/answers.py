@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Union
 
-from ..explain.advice import advice
+from ..explain.advice import advice, of_items
 from ..holders.search import Way
 from ..model import FILLING, LEAK, Finding, Site
 from .evidence import Evidence
@@ -30,6 +30,8 @@ class Accused(NamedTuple):
     known_as: str = ""  # what it is doubted as, the first time
     collection: Optional[Way] = None  # whose length says whether it goes on
     is_of_tensors: bool = False  # whose number says whether it goes on
+    items: str = ""  # of what kind those of the collection are, where the cure depends on it
+    is_taken_from: bool = False  # whether some of them are taken out again
     own_bytes: Optional[float] = None  # of those that have grown, where it is known how many are its own
 
 
@@ -51,7 +53,7 @@ Answer = Union[Accused, Filling, LookOn, None]
 
 def finding_of(accused: Accused, evidence: Evidence, is_sure: bool, per: str, unit: float) -> Finding:
     """The finding that an accusation makes; `unit` is the number of looks in a step or hour."""
-    row = advice(accused.story, accused.what)
+    row = of_items(advice(accused.story, accused.what), accused.items, accused.what, accused.is_taken_from)
     rate = accused.number / max(1, evidence.looks) if accused.rate is None else accused.rate
     return Finding(
         kind=row.kind, site=accused.site, since=evidence.first.now, grown=accused.number, rate=rate * unit, per=per,

@@ -15,6 +15,7 @@ from .census import Weight
 from .operations import Operation, Rows, growing_output
 
 _PARTS = 14  # of the looks, whose floors tell a jump from a rise that slows down
+_TIMES_LESS = 8  # than other growth must be, where each item is counted and known to be kept
 _NO_OPERATION = "no TensorFlow operation"
 
 
@@ -70,6 +71,7 @@ class Holding(NamedTuple):
     line: Site = UNKNOWN  # that fills it
     is_bounded: bool = False  # it cannot grow for ever
     may_be_bounded: bool = False  # the program takes something out of it somewhere, or asks how long it is
+    is_taken_from: bool = False  # a line takes something out of it
     is_cache: bool = False  # of a decorated function
     is_librarys: bool = False  # a library keeps it inside
     is_frameworks: bool = False  # TensorFlow or Keras keeps it
@@ -102,6 +104,7 @@ class Questions(NamedTuple):
 
     weight: Callable[[int], Weight] = lambda _: Weight(0.0, 0.0)  # of one more item, by the id of a collection
     holding: Callable[[int], Optional[Holding]] = _unknown  # by the id of a collection
+    items: Callable[[int], str] = lambda _: ""  # of what kind they are, where the cure depends on it, by its id
     keeps_counted: Callable[[int], bool] = lambda _: False  # whether its items keep what counts explain, by its id
     tensors: Callable[[], int] = lambda: 0  # how many eager tensors there are
     collections_of_newest: Callable[[int], Iterable[Optional[Holding]]] = _nothing  # some of so many tensors, in turn
@@ -181,7 +184,7 @@ class Evidence(NamedTuple):
         size = self.bytes_of(one)
         if not self.is_beside:
             return size >= share * self.grown
-        is_new = one.id not in self.known_collections and self.is_material(size)
+        is_new = one.id not in self.known_collections and self.is_material(_TIMES_LESS * size)
         return is_new and not self.ask.keeps_counted(one.id)
 
     @property

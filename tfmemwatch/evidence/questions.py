@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from ..explain import source
+from ..explain.bounds import takes_out
 from ..holders.bounds import collection_on, may_be_bounded, unbounded
 from ..holders.filling_line import line_for, line_of_names, line_on
+from ..holders.items import items_at
 from ..holders.names import holder_at
 from ..holders.search import CALLERS_SECONDS, SECONDS, Way, way_to
 from ..holders.words import told
@@ -43,7 +45,7 @@ class Asked:
     def questions(self) -> Questions:
         """Those that are answered here; the others are the watch's."""
         return Questions(
-            weight=self._collections.weight, holding=self._holding, tensors=self._number_of_tensors,
+            weight=self._collections.weight, holding=self._holding, items=self._items, tensors=self._number_of_tensors,
             collections_of_newest=self._collections_of_newest, bytes_of_newest=self._bytes_of_newest,
             chain_of_newest=self._chain_of_newest,
             largest_tensor=self._largest_tensor, grown_value=self._grown_value, summing=self._summing,
@@ -76,9 +78,14 @@ class Asked:
         is_librarys = holder.is_within or not is_users(holder.module, True)
         may_be = with_bound and not (line == UNKNOWN and is_librarys) and may_be_bounded(holder, line)
         return Holding(
-            holder.path, line, False, may_be, holder.line is not None, is_librarys, is_framework(holder.module),
-            self._collections.is_as_long_as_before(way), way,
+            holder.path, line, may_be_bounded=may_be, is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
+            is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
+            is_as_long_as_before=self._collections.is_as_long_as_before(way), way=way,
         )  # fmt: skip
+
+    def _items(self, collection: int) -> str:
+        way = self._collections.way(collection)
+        return "" if way is None else items_at(way)
 
     def _number_of_tensors(self) -> int:
         if self._number is None:

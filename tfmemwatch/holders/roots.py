@@ -41,8 +41,9 @@ def mine() -> List[Root]:
 
 
 def libraries() -> List[Root]:
-    """The modules of what the program uses, but TensorFlow's."""
-    return [Root(name) for name in list(sys.modules) if not is_users(name) and not is_framework(name)]
+    """The modules of what the program uses, but TensorFlow's; and what is to be called when objects end."""
+    modules = [Root(name) for name in list(sys.modules) if not is_users(name) and not is_framework(name)]
+    return [*modules, Root("weakref", weakref.ref(weakref.finalize))]
 
 
 def frameworks() -> List[Root]:

@@ -35,5 +35,7 @@ def accused(evidence: Evidence, one: Collection, holding: Holding, first_time: s
     story = "live_tensors" if evidence.ask.weight(one.id).tensors >= 0.5 else "python_objects"
     if holding.is_cache and story == "live_tensors":
         story = "tensor_cache"
-    return Accused(story, holding.line, holding.path, one.grown, evidence.grown, 0.95, holding.path, one.rate,
-                   first_time, holding.path, holding.way)  # fmt: skip
+    size = evidence.bytes_of(one) if evidence.is_beside else evidence.grown  # the rest has a finding of its own
+    return Accused(story, holding.line, holding.path, one.grown, size, 0.95, holding.path, one.rate,
+                   first_time, holding.path, holding.way, items=evidence.ask.items(one.id),
+                   is_taken_from=holding.is_taken_from)  # fmt: skip
