@@ -10,13 +10,12 @@ from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, O
 
 from ..heap import frames
 from ..heap.classes import all_classes, class_named, ids_of
-from ..heap.instances import newest_of, number_of
 from ..heap.leaves import ids_of_modules
 from ..heap.one_call import OneCall
 from ..heap.parts import along, kind_at
 from ..heap.room import heap_size
 from ..heap.shapes import base_of
-from ..heap.tensors import tensors_by_size
+from ..heap.tensors import tensors_by_size, with_values
 from ..heap.weights import Weighed, cached_in, is_cached, weigh_items
 from ..holders.search import STAGES, Met, Way, searches, way_to
 from ..ledger.site import attributes_of
@@ -51,7 +50,7 @@ class Weight(NamedTuple):
 
 
 _NOTHING = Weight(0.0, 0.0)
-_STAGES = STAGES[:3]  # what grows inside TensorFlow is counted
+_STAGES = tuple(STAGES[at] for at in (0, 1, 3))  # the program's and its libraries': what TensorFlow keeps is counted
 _SECONDS = 0.3  # of the processor, in calls of which none is long
 
 
@@ -72,12 +71,12 @@ def take(tensor: Optional[type] = None) -> Census:
 
 def number_of_tensors(kind: Optional[type]) -> int:
     """How many eager tensors there are; 0 where there are too many objects to look at all of them."""
-    return 0 if kind is None or heap_size.too_large() else number_of(kind)
+    return 0 if kind is None or heap_size.too_large() else len(with_values(kind))
 
 
 def newest_tensors(kind: Optional[type], most: int) -> List[int]:
     """The ids of so many eager tensors, those that came last first."""
-    return [] if kind is None or heap_size.too_large() else newest_of(ids_of((kind,)), most)[::-1]
+    return [] if kind is None or heap_size.too_large() or most <= 0 else with_values(kind)[-most:][::-1]
 
 
 def largest(kind: type, least: float) -> List[int]:

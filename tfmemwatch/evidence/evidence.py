@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Callable, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..holders.search import Way
+from ..memory.process import PYTHON_BLOCK_BYTES
 from ..model import UNKNOWN, Site
 from ..probes.datasets import Remembering
 from .census import Weight
@@ -159,6 +160,12 @@ class Evidence(NamedTuple):
     def grown_in_first_half(self) -> float:
         """The same of the first half."""
         return self.middle.held - self.first.held
+
+    @property
+    def is_of_python(self) -> bool:
+        """Whether Python's small objects make up most of it."""
+        blocks = self.last.python_blocks - self.first.python_blocks
+        return blocks * PYTHON_BLOCK_BYTES > 0.5 * self.grown
 
     @property
     def is_steady(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from ..explain import source
@@ -21,6 +22,7 @@ from .instruments.tensors import Tensors
 from .instruments.values import LargeValues
 from .operations import Operation
 
+_MORE_LOOKS, _BREATH_SECONDS = 2, 0.005  # at all tensors
 _SOME = 4  # of the newest tensors: about so many are looked for
 
 
@@ -36,6 +38,7 @@ class Asked:
         self._collections = collections
         self._tensors = tensors
         self._values = values
+        self._by_clock = by_clock
         self._seconds = SECONDS if by_clock else CALLERS_SECONDS
         self._holdings: Dict[int, Optional[Holding]] = {}
         self._number: Optional[int] = None
@@ -88,8 +91,12 @@ class Asked:
         return "" if way is None else items_at(way)
 
     def _number_of_tensors(self) -> int:
+        """By the clock the least of some looks: calls have some in hand, and more of them now than at first is no growth."""
         if self._number is None:
             self._number = self._tensors.look()
+            for _ in range(_MORE_LOOKS if self._by_clock else 0):
+                time.sleep(_BREATH_SECONDS)
+                self._number = min(self._number, self._tensors.look())
         return self._number
 
     def _newest_tensors(self, more: int) -> List[int]:

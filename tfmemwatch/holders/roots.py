@@ -41,9 +41,13 @@ def mine() -> List[Root]:
 
 
 def libraries() -> List[Root]:
-    """The modules of what the program uses, but TensorFlow's; and what is to be called when objects end."""
-    modules = [Root(name) for name in list(sys.modules) if not is_users(name) and not is_framework(name)]
-    return [*modules, Root("weakref", weakref.ref(weakref.finalize))]
+    """The modules of what the program uses, but TensorFlow's."""
+    return [Root(name) for name in list(sys.modules) if not is_users(name) and not is_framework(name)]
+
+
+def finalizers() -> List[Root]:
+    """What is to be called when objects end: a bound method there keeps its object, so that it never does."""
+    return [Root("weakref", weakref.ref(weakref.finalize))]
 
 
 def frameworks() -> List[Root]:
