@@ -7,6 +7,7 @@ import pytest
 
 from tfmemwatch.growth.rules import COUNT_EVENTS, COUNT_SAMPLES, COUNT_STEPS
 from tfmemwatch.judge.judge import Judge
+from tfmemwatch.judge.measured import MeasuredBytes
 from tfmemwatch.model import Key, Site, Tally
 
 LOOP = Site("train.py", 10, "main")
@@ -346,3 +347,22 @@ def test_a_warm_up_that_ends_is_one_finding_and_then_none():
     opened = in_phases(TRACES, (), (), steps=150)
     assert {one for kinds in opened for one in kinds} == {("retrace", FAR)}
     assert opened[-1] == []
+
+
+# -- bytes
+
+
+def test_a_finding_has_what_memory_in_use_has_gained():
+    """150 kB in use for each trace, of which 1,000 bytes are counted: it has kept what it has kept."""
+    measured = MeasuredBytes()
+    for step in range(STEPS + 1):
+        measured.look(step, 300e6 + 150_000 * step)
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(STEPS + 1):
+        looked(judge, tallies(TRACES, step), step)
+    drafts = judge.drafts(tallies(TRACES, STEPS))
+    (alone,) = [draft.finding for draft in measured.of(drafts, 0)]
+    assert alone.bytes == pytest.approx(150_000 * alone.grown, rel=0.1)
+    (beside,) = [draft.finding for draft in measured.of(drafts, int(4e6))]
+    assert beside.bytes == pytest.approx(alone.bytes - 4e6, rel=0.01)
+    assert [one.finding.bytes for one in MeasuredBytes().of(drafts, 0)] == [1000 * STEPS]  # as counted

@@ -19,6 +19,7 @@ from ..heap import collector
 from ..heap.instances import ids_alive
 from ..heap.room import heap_size
 from ..judge.judge import Draft, Judge
+from ..judge.measured import MeasuredBytes
 from ..judge.open_findings import OpenFindings
 from ..memory.process import Memory
 from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Tally
@@ -46,6 +47,7 @@ class Detector:
         self._calls_since = 0  # looks, when the calls of a model began to leak
         self._samples_per_day = None if per == "step" else int(24 * unit)
         self._memory_verdict = MemoryVerdict(self._samples_per_day)
+        self._bytes = MeasuredBytes()
         self._modules = 0
         self._is_stand_in: Optional[bool] = None  # whether resident memory stands in for what is in use
         self._open = OpenFindings()
@@ -109,6 +111,7 @@ class Detector:
         self._begin_anew_if_starting(memory)
         news = False
         if not inquiry.is_open:  # what it holds while it looks would be taken for the program's
+            self._bytes.look(now, float(memory.held_bytes or 0))
             news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
             news = self._confirm_bytes(memory) or news
         can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
@@ -131,6 +134,7 @@ class Detector:
         self._modules = len(sys.modules)
         if self._is_stand_in != (memory.in_use_bytes is None):
             self._is_stand_in = memory.in_use_bytes is None
+            self._bytes.begin_anew()
             self._memory_verdict = MemoryVerdict(self._samples_per_day)
             self._inquiry.stop()
 
@@ -208,7 +212,8 @@ class Detector:
         """What the counts say, and what the evidence has found beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
         told = {draft.finding.site for draft in drafts} - {UNKNOWN}
-        drafts += [Draft(one) for one in self._inquiry.findings if one.site not in told]
+        beside = [Draft(one) for one in self._inquiry.findings if one.site not in told]
+        drafts = self._bytes.of(drafts, sum(draft.finding.bytes for draft in beside)) + beside
         drafts += self._found_without_inquiry(bool(drafts))
         drafts = [self._at_what_keeps(draft) for draft in drafts if ending or not self._waits(draft)]
         explained = self._readings.explained
