@@ -479,3 +479,21 @@ def test_beside_other_findings_a_collection_has_its_own_bytes():
     """What else has grown is told by them."""
     assert told(held(each=30_000)).bytes == 4 * MB
     assert told(held(each=30_000, is_beside=True)).bytes == 112 * 30_000
+
+
+@pytest.mark.parametrize(
+    "now, length, number, since",
+    [
+        (1000, 1000, 1000, 0),  # one a step since the first
+        (1000, 900, 900, 100),  # the first steps warmed up
+        (1000, 112, 112, 888),  # it has just begun
+        (1000, 5000, 112, 888),  # it was that long before
+        (1000, 400, 112, 888),  # it may have begun in between, or have had some
+    ],
+)
+def test_a_total_is_one_since_the_beginning(now, length, number, since):
+    """`+1,000 since step 1`, and not what came while evidence was taken; where that is not known, the latter."""
+    evidence = held(known=holding(length=length))
+    evidence = evidence._replace(first=evidence.first._replace(now=now - 112), last=evidence.last._replace(now=now))
+    finding = told(evidence)
+    assert (finding.grown, finding.since) == (number, pytest.approx(since, abs=90))

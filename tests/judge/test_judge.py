@@ -366,3 +366,24 @@ def test_a_finding_has_what_memory_in_use_has_gained():
     (beside,) = [draft.finding for draft in measured.of(drafts, int(4e6))]
     assert beside.bytes == pytest.approx(alone.bytes - 4e6, rel=0.01)
     assert [one.finding.bytes for one in MeasuredBytes().of(drafts, 0)] == [1000 * STEPS]  # as counted
+
+
+def test_a_count_that_has_always_grown_has_its_total():
+    """One variable a step since the first, whenever that was sure."""
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(400):
+        looked(judge, tallies([made("variable")], step), step)
+    (draft,) = judge.drafts(tallies([made("variable")], 399))
+    assert draft.finding.grown >= 390
+    assert draft.finding.since <= 5
+
+
+def test_what_was_made_at_the_start_is_no_part_of_the_growth():
+    """200 variables of a model, then one a step."""
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(400):
+        counts = tallies([made("variable")], step)
+        counts = {key: tally._replace(born=tally.born + 200) for key, tally in counts.items()}
+        looked(judge, counts, step)
+    (draft,) = judge.drafts(counts)
+    assert draft.finding.grown <= 400

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+import types
 
 import pytest
 
@@ -119,6 +120,17 @@ def test_a_site_is_said_as_a_person_says_it():
     assert Site("/a/b/train.py", 41, "step").short == "train.py:41 step()"
     assert Site("C:\\a\\train.py", 41, "<module>").short == "train.py:41 <module>"
     assert OTHER.short == "<other lines>"
+
+
+def test_in_a_notebook_the_line_is_one_of_a_cell(monkeypatch):
+    """`cell [3], line 5`: by the name of the file, or by the number that IPython has given it."""
+    assert Site("<ipython-input-3-0a1b2c>", 5, "<module>").short == "cell [3], line 5"
+    assert Site("<ipython-input-12-0a1b2c>", 5, "step").short == "cell [12], line 5 step()"
+    compiler = types.SimpleNamespace(_filename_map={"/tmp/ipykernel_7/123.py": 4})
+    shell = types.SimpleNamespace(InteractiveShell=types.SimpleNamespace(_instance=types.SimpleNamespace(compile=compiler)))
+    monkeypatch.setitem(sys.modules, "IPython.core.interactiveshell", shell)
+    assert Site("/tmp/ipykernel_7/123.py", 5, "step").short == "cell [4], line 5 step()"
+    assert Site("/tmp/ipykernel_7/456.py", 5, "step").short == "456.py:5 step()"
 
 
 def test_a_program_with_a_temporary_name_is_the_users_own():

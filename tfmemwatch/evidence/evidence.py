@@ -47,7 +47,6 @@ class Collection(NamedTuple):
     climbs: int  # looks at which it was longer than before
     goes_on: bool  # it climbed about as often in the later half of the looks as in the earlier one
     slows_down: bool  # it climbed less often in the later half than chance allows
-    length: int = 0
 
     @property
     def always_climbs(self) -> bool:
@@ -78,6 +77,7 @@ class Holding(NamedTuple):
     is_frameworks: bool = False  # TensorFlow or Keras keeps it
     is_as_long_as_before: bool = False  # as when the inquiry began: what it had then has made room for what it has now
     way: Optional[Way] = None
+    length: int = 0  # of all of it, where that is known
 
     @property
     def id(self) -> int:

@@ -75,5 +75,4 @@ class GrowingCollection:
 
     def row(self) -> Collection:
         """What was seen of it."""
-        return Collection(self.id, self.grown, len(self._climbed), self.climbs, self.goes_on, self.slows_down,
-                          self.last)  # fmt: skip
+        return Collection(self.id, self.grown, len(self._climbed), self.climbs, self.goes_on, self.slows_down)

@@ -12,6 +12,7 @@ from ..holders.filling_line import line_for, line_of_names, line_on
 from ..holders.items import items_at
 from ..holders.names import holder_at
 from ..holders.search import CALLERS_SECONDS, SECONDS, Way, way_to
+from ..holders.steps import length_at
 from ..holders.words import told
 from ..ledger.site import is_framework, is_users
 from ..model import UNKNOWN, Site
@@ -84,6 +85,7 @@ class Asked:
             holder.path, line, may_be_bounded=may_be, is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
             is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
             is_as_long_as_before=self._collections.is_as_long_as_before(way), way=way,
+            length=length_at(way) or 0,
         )  # fmt: skip
 
     def _items(self, collection: int) -> str:

@@ -186,9 +186,12 @@ class Judge:
         tally = tallies[counted_as(cause.key)]
         row = advice(story.advice, tally.note or "here")
         since = max(0.0, self._now - growth.samples * self._period) if growth else main.first_at
+        before = main.grown_before(growth.first, growth.last, since, self._now) if growth else 0.0
+        if before:
+            since = main.first_at
         finding = Finding(
             kind=row.kind, site=cause.key.site, since=since,
-            grown=int(growth.last - growth.first) if growth else 0,
+            grown=int(growth.last - growth.first + before) if growth else 0,
             rate=(growth.slope if growth else 0.0) * self._unit, per=self._per,
             bytes=sum(bytes_of(track, tallies) for track in gone),
             verdict=LEAK, cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,

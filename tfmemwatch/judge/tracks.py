@@ -110,6 +110,13 @@ class Track:
         """Has climbed again and again, and lately."""
         return self.climbs >= 6 and now - self.climbed_at <= 0.34 * (now - self.first_at) + 2
 
+    def grown_before(self, first: float, last: float, since: float, now: float) -> float:
+        """By how much it had grown before an episode, where that went at the same pace from the beginning on; else 0."""
+        if since <= self.first_at or self.start < 0 or now <= since:
+            return 0.0
+        more, pace = first - self.start, (last - first) / (now - since)
+        return more if 0.5 <= more / max(1e-9, pace * (since - self.first_at)) <= 2 else 0.0
+
     def has_climbed_lately(self, now: float) -> bool:
         """Whether it has not stood still for as long as it climbed."""
         return now - self.climbed_at <= max(2.0, self.climbed_at - self.first_at)

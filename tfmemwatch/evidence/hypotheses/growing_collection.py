@@ -37,5 +37,5 @@ def accused(evidence: Evidence, one: Collection, holding: Holding, first_time: s
         story = "tensor_cache"
     size = evidence.bytes_of(one) if evidence.is_beside else evidence.grown  # the rest has a finding of its own
     return Accused(story, holding.line, holding.path, one.grown, size, 0.95, holding.path, one.rate,
-                   first_time, holding.path, holding.way, items=evidence.ask.items(one.id),
+                   first_time, holding.path, holding.way, length=holding.length, items=evidence.ask.items(one.id),
                    is_taken_from=holding.is_taken_from)  # fmt: skip
