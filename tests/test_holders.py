@@ -15,6 +15,7 @@ import pytest
 
 from tfmemwatch.holders.cures import cure_for
 from tfmemwatch.holders.items import items_at
+from tfmemwatch.holders.names import holder_at
 from tfmemwatch.holders.search import way_to
 from tfmemwatch.holders.words import path_to, told
 
@@ -308,3 +309,13 @@ def test_of_what_kind_the_items_of_a_collection_are(program, kind, item, called)
     """The newest one says so; of a dict its value."""
     program.trainer.history = kind([0, 0, item])
     assert items_at(way_to([id(program.trainer.history)], SECONDS)) == called
+
+
+def test_what_tensorflow_puts_around_a_list_of_a_layer_has_the_name_of_the_attribute(program):
+    """`trainer.rows`, and not `ListWrapper._last_wrapped_list_snapshot`."""
+    wrapper = type("ListWrapper", (list,), {"__module__": "tensorflow.python.trackable.data_structures"})
+    program.trainer.rows = wrapper([Thing() for _ in range(5)])
+    program.trainer.rows._last_wrapped_list_snapshot = [Thing() for _ in range(5)]
+    for thing in (program.trainer.rows, program.trainer.rows._last_wrapped_list_snapshot):
+        holder = holder_at(way_to([id(thing)], SECONDS))
+        assert (holder.path, holder.names[0], holder.is_within) == ("Trainer.rows", "rows", False)

@@ -318,6 +318,13 @@ CASES = {
     "filled_queue": {
         "first doubted": (
             seen(**window(steadily(PUTS))), ("backlog", LINE, SILENT)),
+        "a stage of pairs": (
+            seen(**window(steadily(PUTS._replace(name="MapStage")))), ("backlog", LINE, SILENT)),
+        "a barrier": (
+            seen(**window(steadily(PUTS._replace(name="BarrierInsertMany")))), ("backlog", LINE, SILENT)),
+        "as much is taken out of the stage": (
+            seen(**window(steadily(PUTS._replace(name="MapStage")),
+                          steadily(operation("MapUnstageNoKey", OTHER)))), NOTHING),
         "as much is taken out": (
             seen(**window(steadily(PUTS), steadily(operation("QueueDequeueV2", OTHER)))), NOTHING),
         "now and then": (
