@@ -44,7 +44,8 @@ def test_a_finding_is_told_again_when_it_has_become_sure(cases):
 def test_what_has_no_count_is_told_again_when_its_bytes_have_doubled(cases):
     """A rise in native memory has no number: it is told when it is known, when it is sure, and at twice as much."""
     said = []
-    for verdict, megabytes in [(FILLING, 10)] * 3 + [(LEAK, 10)] * 10 + [(LEAK, 19), (LEAK, 20), (LEAK, 39), (LEAK, 40)]:
+    rises = [(FILLING, 10)] * 3 + [(LEAK, 10)] * 10 + [(LEAK, 19), (LEAK, 20), (LEAK, 39), (LEAK, 40)]
+    for verdict, megabytes in rises:
         one = draft(0, kind="native_heap", keys=[], size=megabytes << 20)
         news = cases.update([one._replace(finding=one.finding._replace(verdict=verdict))])
         said += [(finding.verdict, finding.bytes >> 20) for finding in news]

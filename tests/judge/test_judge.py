@@ -311,7 +311,11 @@ def in_phases(*phases, steps=120):
     return opened
 
 
-MODELS = (made("model", LOOP, died=1, order=5), made("variable", LOOP, each=4, order=6), made("name", LOOP, each=4, order=7))
+MODELS = (
+    made("model", LOOP, died=1, order=5),
+    made("variable", LOOP, each=4, order=6),
+    made("name", LOOP, each=4, order=7),
+)
 TRACES = (made("retrace", FAR, order=1, size=1000), made("function_graph", FAR, order=2))
 
 
@@ -320,7 +324,7 @@ TRACES = (made("retrace", FAR, order=1, size=1000), made("function_graph", FAR, 
     [(MODELS, TRACES, ("model_rebuild", LOOP)), (TRACES, MODELS, ("retrace", FAR))],
 )  # fmt: skip
 def test_a_leak_is_over_by_its_own_end_and_not_since_another_begins(first, then, told):
-    """Models are loaded, then a function is traced again: each is open until its own growth has stopped, and is itself."""
+    """Models are loaded, then a function is traced again: each is open until it has stopped, and is itself."""
     opened = in_phases(first, then, ())
     at = [number for number, kinds in enumerate(opened) if told in kinds]
     assert at == list(range(at[0], at[-1] + 1))

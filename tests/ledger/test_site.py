@@ -127,8 +127,9 @@ def test_in_a_notebook_the_line_is_one_of_a_cell(monkeypatch):
     assert Site("<ipython-input-3-0a1b2c>", 5, "<module>").short == "cell [3], line 5"
     assert Site("<ipython-input-12-0a1b2c>", 5, "step").short == "cell [12], line 5 step()"
     compiler = types.SimpleNamespace(_filename_map={"/tmp/ipykernel_7/123.py": 4})
-    shell = types.SimpleNamespace(InteractiveShell=types.SimpleNamespace(_instance=types.SimpleNamespace(compile=compiler)))
-    monkeypatch.setitem(sys.modules, "IPython.core.interactiveshell", shell)
+    shell = types.SimpleNamespace(_instance=types.SimpleNamespace(compile=compiler))
+    module = types.SimpleNamespace(InteractiveShell=shell)
+    monkeypatch.setitem(sys.modules, "IPython.core.interactiveshell", module)
     assert Site("/tmp/ipykernel_7/123.py", 5, "step").short == "cell [4], line 5 step()"
     assert Site("/tmp/ipykernel_7/456.py", 5, "step").short == "456.py:5 step()"
 

@@ -9,7 +9,7 @@ import functools
 from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..heap import frames
-from ..heap.classes import all_classes, class_named, ids_of
+from ..heap.classes import all_classes, class_named
 from ..heap.leaves import ids_of_modules
 from ..heap.one_call import OneCall
 from ..heap.parts import along, kind_at

@@ -59,7 +59,7 @@ class FoundByEvidence:
         return any(one.told.story == finding.story for one in self._open)
 
     def add(self, finding: Finding, still: Optional[StillGrowing], collection: int) -> None:
-        """One is found, for the first time or again; it takes the place of what was told without a measure of its own."""
+        """One is found, for the first time or again; it takes the place of what has no measure of its own."""
         new = _Found(finding, still, collection)
         at = next((at for at, one in enumerate(self._open) if one.told.story == finding.story), None)
         if at is not None:

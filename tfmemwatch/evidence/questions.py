@@ -82,7 +82,8 @@ class Asked:
         is_librarys = holder.is_within or not is_users(holder.module, True)
         may_be = with_bound and not (line == UNKNOWN and is_librarys) and may_be_bounded(holder, line)
         return Holding(
-            holder.path, line, may_be_bounded=may_be, is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
+            holder.path, line, may_be_bounded=may_be,
+            is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
             is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
             is_as_long_as_before=self._collections.is_as_long_as_before(way), way=way,
             length=length_at(way) or 0,
@@ -93,7 +94,7 @@ class Asked:
         return "" if way is None else items_at(way)
 
     def _number_of_tensors(self) -> int:
-        """By the clock the least of some looks: calls have some in hand, and more of them now than at first is no growth."""
+        """By the clock the least of some looks: what calls have in hand is no growth."""
         if self._number is None:
             self._number = self._tensors.look()
             for _ in range(_MORE_LOOKS if self._by_clock else 0):

@@ -108,7 +108,9 @@ class Instruments:
         asked = Asked(self._rows, self.operations, self.collections, self.tensors, self.values, self._by_clock)
         sources = self._sources
         ask = asked.questions()._replace(
-            tapes=sources.tapes, remembering=sources.remembering, emptied_caches=self._emptied(schedule.looks),
+            tapes=sources.tapes,
+            remembering=sources.remembering,
+            emptied_caches=self._emptied(schedule.looks),
             keeps_counted=lambda collection: self.collections.keeps_any(collection, sources.counted()),
         )
         return Evidence(

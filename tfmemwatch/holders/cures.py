@@ -9,10 +9,15 @@ from .bounds import collections_on
 from .names import Holder, holder_at
 from .search import Way
 
-_FINALIZED = "weakref.finalize(self, self.…) keeps its own object: a bound method holds it. Pass a function that does " \
-    "not, and what it needs: weakref.finalize(self, close, handle)."  # fmt: skip
-_REGISTRY = "The gradient registry of TensorFlow keeps it, and clear_session() does not reach that: trace the " \
-    "tf.function with the custom gradient once, outside the loop."  # fmt: skip
+_FINALIZED = (
+    "weakref.finalize(self, self.…) keeps its own object: a bound method holds it. Pass a function that does not, and "
+    "what it needs: weakref.finalize(self, close, handle)."
+)
+_TAKE_OUT = "Take each out of %s when it is done, or keep only what is needed of it."
+_REGISTRY = (
+    "The gradient registry of TensorFlow keeps it, and clear_session() does not reach that: trace the tf.function with "
+    "the custom gradient once, outside the loop."
+)
 
 
 def cure_for(way: Way, path: str, kind: str) -> str:
@@ -24,7 +29,7 @@ def cure_for(way: Way, path: str, kind: str) -> str:
     if kind != "model_rebuild":  # what is made anew where one would do
         return ""
     holder = collection_of_the_programs(way)
-    return "" if holder is None else "Take each out of %s when it is done, or keep only what is needed of it." % holder.path
+    return "" if holder is None else _TAKE_OUT % holder.path
 
 
 def collection_of_the_programs(way: Way) -> Optional[Holder]:

@@ -96,7 +96,7 @@ class Judge:
             track.take_after_collection(after.get(track.key, 0.0))
 
     def drafts(self, tallies: Mapping[Key, Tally]) -> List[Draft]:
-        """The stories that the leaking counts tell: those that were told, as they were told; then the deepest causes."""
+        """The stories that the leaking counts tell: those told, as they were told; then the deepest causes."""
         leaking = {key: track for key, track in self._tracks.items() if track.leaking is not None}
         self._told = [told for told in self._told if any(key in leaking for key in told.keys)]
         rising = [track for track in self._tracks.values() if track.is_rising(self._now)]
@@ -152,7 +152,8 @@ class Judge:
 
         What begins to climb when all was told, elsewhere, is another leak.
         """
-        if track.key.kind not in told.story.absorbs | told.story.grows or any(track.key in one.keys for one in self._told):
+        is_taken = any(track.key in one.keys for one in self._told)
+        if is_taken or track.key.kind not in told.story.absorbs | told.story.grows:
             return False
         if track.key.site in {key.site for key in told.keys} or track.key.site == told.cause.site:
             return True
@@ -212,9 +213,7 @@ def _is_apart(track: Track, story: Story, cause: Track, rising: Iterable[Track])
     if story.because == "retrace":
         return True
     again = Key("retrace", track.key.site)
-    return track.key.kind == "function_graph" and any(
-        one.key == again and not _keep_pace(one, cause) for one in rising
-    )
+    return track.key.kind == "function_graph" and any(one.key == again and not _keep_pace(one, cause) for one in rising)
 
 
 def _keep_pace(one: Track, other: Track) -> bool:

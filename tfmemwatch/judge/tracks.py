@@ -111,7 +111,7 @@ class Track:
         return self.climbs >= 6 and now - self.climbed_at <= 0.34 * (now - self.first_at) + 2
 
     def grown_before(self, first: float, last: float, since: float, now: float) -> float:
-        """By how much it had grown before an episode, where that went at the same pace from the beginning on; else 0."""
+        """By how much it had grown before an episode, where it went at that pace from the beginning; else 0."""
         if since <= self.first_at or self.start < 0 or now <= since:
             return 0.0
         more, pace = first - self.start, (last - first) / (now - since)

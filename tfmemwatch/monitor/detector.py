@@ -209,7 +209,7 @@ class Detector:
     # -- what is found
 
     def _found(self, ending: bool) -> List[Draft]:
-        """What the counts say, and what the evidence has found beside them; where both are silent, what needs no inquiry."""
+        """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
         told = {draft.finding.site for draft in drafts} - {UNKNOWN}
         beside = [Draft(one) for one in self._inquiry.findings if one.site not in told]

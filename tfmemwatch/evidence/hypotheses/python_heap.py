@@ -7,6 +7,7 @@ from ..answers import Accused, Answer
 from ..evidence import Evidence
 from ..unnamed import doubted, is_ripe
 
+
 def ask(evidence: Evidence) -> Answer:
     """Their blocks have become as many."""
     if not is_ripe(evidence) or not evidence.is_of_python:
