@@ -70,8 +70,10 @@ def test_what_has_no_measure_makes_room_for_what_explains_it_better():
 
 
 def test_what_is_told_again_stays_one():
-    """The same story at the next inquiry, with its new numbers."""
+    """The same story at the next inquiry, with its new numbers; what came before is not forgotten."""
     found = FoundByEvidence()
     found.add(finding(grown=100), None, 0)
     found.add(finding(grown=200), None, 0)
+    assert [one.grown for one in found.findings] == [200]
+    found.add(finding(grown=50), None, 0)
     assert [one.grown for one in found.findings] == [200]

@@ -141,7 +141,7 @@ class Evidence(NamedTuple):
     working_sets: Mapping[str, int] = MappingProxyType({})  # bytes given back after a quarter of it
     looked_on: int = 0  # times that the first half was left behind
     has_an_end: bool = False  # what grows may have one: then nothing is said of what has no name
-    is_beside: bool = False  # some of the growth has a finding: what is said now must be seen to grow by itself
+    is_beside: bool = False  # most of the growth has findings: what is said now must be seen to grow by itself
     known_collections: FrozenSet[int] = frozenset()  # ids of those that have one
     filled_from: Mapping[str, Reading] = MappingProxyType({})  # by hypothesis: since when it fills
     ask: Questions = Questions()
@@ -188,11 +188,12 @@ class Evidence(NamedTuple):
 
     def may_accuse(self, one: Collection, share: float) -> bool:
         """Whether a collection makes up a share of what has grown; beside other findings, as much as is worth one."""
+        if one.id in self.known_collections:
+            return False
         size = self.bytes_of(one)
         if not self.is_beside:
             return size >= share * self.grown
-        is_new = one.id not in self.known_collections and self.is_material(_TIMES_LESS * size)
-        return is_new and not self.ask.keeps_counted(one.id)
+        return self.is_material(_TIMES_LESS * size) and not self.ask.keeps_counted(one.id)
 
     @property
     def floor_rises(self) -> bool:

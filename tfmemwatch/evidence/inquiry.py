@@ -25,6 +25,7 @@ from .still_growing import StillGrowing
 from .taking_evidence import Instruments
 
 _MISSES = 2  # inquiries that must find nothing before what was found is over
+_MOST = 0.5  # of what has grown: if collections that are told hold so much, the rest needs a name of its own
 _WAIT_IF_EXPLAINED = 16  # looks, where a count has come to explain what grows
 
 Read = Callable[[], Memory]
@@ -176,7 +177,8 @@ class Inquiry:
         evidence = self._instruments.evidence(self._schedule, dict(self._filled_from))
         self.heaviest = evidence.heaviest
         known = frozenset(self._found.collections)
-        is_beside = self._is_beside or bool(known)
+        told = sum(evidence.bytes_of(one) for one in evidence.collections if one.id in known)
+        is_beside = self._is_beside or (bool(known) and told >= _MOST * evidence.grown)
         return evidence._replace(has_an_end=self._has_an_end, is_beside=is_beside, known_collections=known)
 
     def _conclude(self, evidence: Evidence) -> bool:
