@@ -19,7 +19,7 @@ _MOST_CALLS = 6000  # in one half of a window; the rest of that half only passes
 _MOST_KEYS = 500
 _CHEAP_SECONDS = 5e-6  # what reading malloc may cost a call: where it takes longer, fewer calls are weighed
 _MOST_STRIDE = 2000
-_MOST_KINDS = 4096  # distinct signatures remembered for one line
+_MOST_KINDS = 2048  # distinct signatures remembered for one line, in one half of a window
 _KIND_BYTES = 500  # of one of them
 
 
@@ -45,7 +45,8 @@ class OperationsWindow:
         self._patches: List[Patch] = []
         self._seen: Dict[Tuple[Site, str], _Seen] = {}
         self._left = self._next = 0
-        self._kinds = 0  # signatures, numbers and sizes that may still be remembered
+        self._kinds = self._kinds_a_half = 0  # signatures, numbers and sizes that may still be remembered
+        self._most_kinds = _MOST_KINDS
         self._stride = 1
         self._began = self._watched = self._lasted = 0.0
         self.is_over = False  # the watch has stopped: a look that is still under way somewhere opens no window
@@ -58,7 +59,8 @@ class OperationsWindow:
     def open(self) -> None:
         """Begin to watch; a window that is open already goes on."""
         self._seen = {}
-        self._kinds = room.bytes // _KIND_BYTES
+        self._kinds = self._kinds_a_half = room.bytes // _KIND_BYTES // 2
+        self._most_kinds = _MOST_KINDS
         self._watched = self._lasted = 0.0
         self._left, self._began = _MOST_CALLS, time.perf_counter()
         self._stride = 1
@@ -82,6 +84,8 @@ class OperationsWindow:
         self._end_half()
         self._left, self._began = _MOST_CALLS, time.perf_counter()
         self._next = _MOST_CALLS
+        self._kinds += self._kinds_a_half  # else a half that fills the table would leave nothing new to the other
+        self._most_kinds += _MOST_KINDS
 
     def _weigh(self, left: int) -> Tuple[Optional[int], int]:
         """What is in use before a call, if that can be told, and for how many calls this one stands.
@@ -198,7 +202,7 @@ class OperationsWindow:
 
     def _remember(self, known: Set[Any], new: Iterable[Any]) -> None:
         before = len(known)
-        if before < _MOST_KINDS and self._kinds > 0:
+        if before < self._most_kinds and self._kinds > 0:
             known.update(new)
             self._kinds -= len(known) - before
 
