@@ -143,6 +143,8 @@ CASES = {
             held(each=1000, is_beside=True), ("python_objects", LINE, TOLD)),
         "beside other findings, and next to nothing": (
             held(each=50, is_beside=True), NOTHING),
+        "beside other findings, and inside a library's object": (
+            held(known=holding(is_librarys=True), is_beside=True), NOTHING),
         "its items keep what counts explain": (
             held(is_beside=True, keeps_counted=always(True)), NOTHING),
         "it has a finding": (

@@ -65,9 +65,8 @@ class FoundByEvidence:
         if at is not None:
             before = self._open[at].finding
             if before.grown > finding.grown:  # what was seen in one inquiry is not all
-                new.told = finding._replace(
-                    grown=before.grown, since=before.since, bytes=max(before.bytes, finding.bytes)
-                )
+                size = max(before.bytes, finding.bytes)
+                new.told = finding._replace(grown=before.grown, since=before.since, bytes=size)
             self._open[at] = new
         else:
             self._open = [one for one in self._open if one.is_measured] + [new]

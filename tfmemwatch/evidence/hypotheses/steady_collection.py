@@ -18,5 +18,7 @@ def ask(evidence: Evidence) -> Answer:
         holding = evidence.ask.holding(one.id)
         if holding is None or holding.is_bounded or holding.may_be_bounded or holding.line == UNKNOWN:
             continue
+        if evidence.is_beside and holding.is_librarys:
+            continue
         return accused(evidence, one, holding)
     return None
