@@ -51,6 +51,11 @@ def carrying(each):
     return CONCAT._replace(output_bytes=sum(sizes)), half
 
 
+def assigning(each):
+    """The same of what is assigned to a variable."""
+    return tuple(row._replace(name="AssignVariableOp") for row in carrying(each))
+
+
 def held(one=None, known=None, each=40_000, tensors_each=0, **more):
     """A collection that holds what has grown."""
     known = holding() if known is None else known
@@ -224,6 +229,16 @@ CASES = {
                  ask={"emptied_caches": always({"kernel cache": MB})}), NOTHING),
         "it may not be emptied": (
             seen(emptied_at=28), NOTHING),
+    },
+    "growing_variable": {
+        "first doubted: a window that fills has met its end by the next time": (
+            seen(**window(assigning(40_000))), ("growing_variable", LINE, SILENT)),
+        "what is assigned is as large as before": (
+            seen(**window(steadily(CONCAT._replace(name="AssignVariableOp", output_bytes=4 * MB)))), NOTHING),
+        "the result of an operation grows, and is assigned to no variable": (
+            seen(**window(carrying(40_000))), NOTHING),
+        "growth that bends": (
+            seen(half=4 * MB, **window(assigning(40_000))), NOTHING),
     },
     "growing_tensor": {
         "first doubted: a window that fills has met its end by the next time": (

@@ -42,3 +42,19 @@ def test_numbers_that_come_again_are_not_new():
     for number in range(6000):
         convert(window, float(number % 500))
     assert number_cache.ask(seen(looks=32, operations=tuple(window.read()), first_half=first)) is None
+
+
+def test_of_an_assignment_the_value_is_known():
+    """It has no result: what was assigned says how large the variable is."""
+
+    class Value:
+        dtype = types.SimpleNamespace(size=4)
+
+        def _num_elements(self):
+            return 1000
+
+    window = OperationsWindow(types.SimpleNamespace(process=None))
+    window.open()
+    (lambda: (lambda: window._note_fast(0, 0, (None, "AssignVariableOp", None, object(), Value(), "x", False)))())()
+    (row,) = window.read()
+    assert (row.is_assignment, row.output_bytes, row.latest_bytes) == (True, 4000, 4000)

@@ -187,6 +187,11 @@ TABLE: Dict[str, Advice] = {
         "the tensor that %s makes here is larger each time: it carries all that was in it before",
         "Keep a window of the tensor, or write into a tensor of fixed size.",
     ),
+    "growing_variable": Advice(
+        "variable",
+        "a variable is assigned a larger value here each time: it carries all that was in it before (%s now)",
+        "Keep a window of it, or assign into a variable of fixed size.",
+    ),
     "tensor_cache": Advice(
         "live_tensors",
         "%s has no maxsize and keeps a tensor for every new argument",

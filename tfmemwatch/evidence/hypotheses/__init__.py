@@ -24,6 +24,7 @@ from . import (
     growing_result,
     growing_tensor,
     growing_value,
+    growing_variable,
     kept_tensors,
     kernel_cache,
     native_heap,
@@ -65,6 +66,7 @@ HYPOTHESES: Tuple[Hypothesis, ...] = (
     Hypothesis("chain", END, chain.ask),
     Hypothesis("emptied_caches", END, emptied_caches.ask),
     # known by bytes that grow in a straight line
+    Hypothesis("growing_variable", END, growing_variable.ask),
     Hypothesis("growing_tensor", END, growing_tensor.ask),
     Hypothesis("dataset", END, dataset.ask),
     Hypothesis("one_jump", END, one_jump.ask),

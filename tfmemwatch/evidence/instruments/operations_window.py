@@ -13,7 +13,7 @@ from ...probes.scene import Scene
 from ...safety import guard
 from ...seams import functions, places, tensors
 from ...seams.patch import Make, Patch, undo_all
-from ..operations import Operation
+from ..operations import ASSIGNS, Operation
 
 _MOST_CALLS = 6000  # in one half of a window; the rest of that half only passes through
 _MOST_KEYS = 500
@@ -24,10 +24,10 @@ _KIND_BYTES = 500  # of one of them
 
 
 class _Seen:
-    __slots__ = ("calls", "is_function", "kept", "numbers", "output", "signatures", "sizes")
+    __slots__ = ("calls", "is_function", "kept", "latest", "numbers", "output", "signatures", "sizes")
 
     def __init__(self) -> None:
-        self.calls = self.kept = self.output = 0
+        self.calls = self.kept = self.output = self.latest = 0
         self.is_function = False
         self.signatures: Set[Hashable] = set()
         self.numbers: Set[Hashable] = set()
@@ -135,6 +135,7 @@ class OperationsWindow:
                 len(seen.sizes),
                 seen.is_function,
                 seen.is_function and _is_compiled(name),
+                seen.latest,
             )
             for (at, name), seen in list(self._seen.items())
         ]
@@ -173,7 +174,10 @@ class OperationsWindow:
                 attributes.append(_plain(value))
             elif type(value) in (int, float):
                 numbers.append(value)
-        self._note(str(args[1]), kept, output, tuple(attributes), numbers, False)
+        name = str(args[1])
+        if name == ASSIGNS:
+            output = tensors.output_bytes(args[4:5])
+        self._note(name, kept, output, tuple(attributes), numbers, False)
 
     def _note_slow(self, kept: int, output: int, args: Any) -> None:
         name = args[2].decode() if isinstance(args[2], bytes) else str(args[2])
@@ -195,6 +199,7 @@ class OperationsWindow:
         seen.calls += 1
         seen.kept += kept
         seen.output += output
+        seen.latest = output
         seen.is_function = is_function
         self._remember(seen.sizes, (output,))
         self._remember(seen.signatures, (signature,))
