@@ -372,6 +372,16 @@ def test_a_finding_has_what_memory_in_use_has_gained():
     assert [one.finding.bytes for one in MeasuredBytes().of(drafts, 0)] == [1000 * STEPS]  # as counted
 
 
+def test_small_variables_have_not_kept_what_grows_beside_them():
+    """Ten megabytes a step in native memory, and a variable of 4 bytes: its own, and what is around it."""
+    measured, judge, rows = MeasuredBytes(), Judge(COUNT_STEPS, "step"), [made("variable", size=4)]
+    for step in range(STEPS + 1):
+        measured.look(step, 300e6 + 10_000_000 * step)
+        looked(judge, tallies(rows, step), step)
+    (found,) = [draft.finding for draft in measured.of(judge.drafts(tallies(rows, STEPS)), 0)]
+    assert found.bytes <= 50_100 * STEPS
+
+
 def test_a_count_that_has_always_grown_has_its_total():
     """One variable a step since the first, whenever that was sure."""
     judge = Judge(COUNT_STEPS, "step")

@@ -7,6 +7,8 @@ from typing import List, Sequence
 from ..growth.gained import Gained
 from .judge import Draft
 
+_AROUND_A_VARIABLE = 50_000  # bytes beyond its value, which is known: its handle, and the kernel of a new name
+_TIMES, _AROUND = 16, 1_000_000  # a trace keeps seven times what it is as it is made, a small model thousands of times
 _LEAST_BYTES = 1000  # of a thing of which no bytes are counted
 
 
@@ -36,4 +38,13 @@ class MeasuredBytes:
         gained = self._gained.since(finding.since, self._now)
         if gained is None:
             return draft
-        return draft._replace(finding=finding._replace(bytes=max(finding.bytes, int(share * (gained - others)))))
+        measured = min(share * (gained - others), _most_of(draft))
+        return draft._replace(finding=finding._replace(bytes=max(finding.bytes, int(measured))))
+
+
+def _most_of(draft: Draft) -> float:
+    """What such things can have kept: where more has come, something else grows as well."""
+    finding = draft.finding
+    if {track.key.kind for track in draft.tracks} <= {"variable", "name"}:
+        return finding.bytes + _AROUND_A_VARIABLE * finding.grown
+    return _TIMES * finding.bytes + _AROUND * finding.grown
