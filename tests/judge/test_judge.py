@@ -8,7 +8,7 @@ import pytest
 from tfmemwatch.growth.rules import COUNT_EVENTS, COUNT_SAMPLES, COUNT_STEPS
 from tfmemwatch.judge.judge import Judge
 from tfmemwatch.judge.measured import MeasuredBytes
-from tfmemwatch.model import Key, Site, Tally
+from tfmemwatch.model import UNKNOWN, Key, Site, Tally
 
 LOOP = Site("train.py", 10, "main")
 INNER = Site("layers.py", 20, "build")
@@ -344,6 +344,18 @@ def test_a_story_keeps_its_kind_from_the_first_word_to_the_last():
     """New optimizers come to light behind names that were told: it is the same finding, as it was told."""
     opened = in_phases((made("name", INNER),), (made("name", INNER), made("optimizer", INNER)), ())
     assert {one for kinds in opened for one in kinds} == {("cache", INNER)}
+
+
+def test_a_story_without_a_line_outlives_a_change_of_the_level():
+    """The budget has lowered the level, and what has no line is counted anew: what was told is not."""
+    rows = made("retrace", UNKNOWN, order=1), made("function_graph", UNKNOWN, order=2)
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(120):
+        told = looked(judge, tallies(rows, step), step)
+        if step == 100:
+            judge.forget_what_has_no_line([])
+    assert told == [("retrace", UNKNOWN)]
+    assert judge.has_told
 
 
 def test_a_warm_up_that_ends_is_one_finding_and_then_none():

@@ -86,7 +86,8 @@ class Judge:
 
     def forget_what_has_no_line(self, but: Collection[Key]) -> None:
         """Begin anew with what is counted without a line: it was counted in another way before."""
-        for key in [key for key in self._tracks if key.site == UNKNOWN and key not in but]:
+        told = {key for one in self._told for key in (one.cause, *one.keys)}
+        for key in [key for key in self._tracks if key.site == UNKNOWN and key not in but and key not in told]:
             del self._tracks[key]
 
     def take_after_collection(self, tallies: Mapping[Key, Tally]) -> None:

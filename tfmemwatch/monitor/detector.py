@@ -212,7 +212,8 @@ class Detector:
         """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
         told = {draft.finding.site for draft in drafts} - {UNKNOWN}
-        beside = [Draft(one) for one in self._inquiry.findings if one.site not in told]
+        is_open = {finding.story for finding in self._open.findings}
+        beside = [Draft(one) for one in self._inquiry.findings if one.site not in told or one.story in is_open]
         drafts = self._bytes.of(drafts, sum(draft.finding.bytes for draft in beside)) + beside
         drafts += self._found_without_inquiry(bool(drafts))
         drafts = [self._at_what_keeps(draft) for draft in drafts if ending or not self._waits(draft)]
