@@ -84,7 +84,7 @@ class Judge:
     def growing(self) -> Optional[Growing]:
         """The count that is nearest to being told, of those that climb."""
         found = []
-        for track in self._tracks.values():
+        for track in list(self._tracks.values()):  # a scrape may ask while the watch looks
             if track.is_rising(self._now):
                 looks = int((self._now - track.first_at) / self._period)
                 found.append((track, track.progress(looks, self._rule.fewest)))

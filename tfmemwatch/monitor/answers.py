@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 from ..explain.baked_in import BakedIn
 from ..explain.excerpts import excerpts
 from ..growth.memory_verdict import Verdict
-from ..headline import NOT_WATCHED, Headline, Known, Looked, headline
+from ..headline import NOTHING_READ, Headline, Known, Looked, headline
 from ..heap.classes import ids_of
 from ..heap.instances import references_to
 from ..heap.room import heap_size
@@ -135,15 +135,22 @@ class Answers:
 
     def _headline(self, seen: Seen, is_of_block: bool = False) -> Headline:
         """What all of it comes to."""
+        try:
+            return headline(self._known(seen, is_of_block))
+        except Exception:
+            guard.failed("headline")
+            return NOTHING_READ
+
+    def _known(self, seen: Seen, is_of_block: bool) -> Known:
         looked = seen.looked
         if looked.growing is None:
             looked = looked._replace(growing=growing_by_calls(self.calls()))
         state, rises = self._state, (self._explanations.rise(), self._explanations.outlook())
-        return headline(Known(
+        return Known(
             findings=seen.findings, looked=looked, memory=seen.verdict,
             ahead="" if is_of_block else "; ".join(str(one) for one in rises if one),
             blind=blind(state, is_of_block), unwatched=unwatched(state), besides=left_out(state),
-        ))  # fmt: skip
+        )  # fmt: skip
 
     def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
         """Everything at this moment, for what is exported; None where a look that is under way takes longer."""

@@ -188,7 +188,7 @@ class Block(Decorating):
             title += " (%s)" % self._left_out
         moments = self._moments.kept if self.steps else watch.state.moments.kept
         after = self._after or self._counted()
-        left = left_behind.said(self._before.tallies, after.tallies, self._kept or ())
+        left = left_behind.said(self._before.tallies, after.tallies, self.kept or ())
         looked = self._detector.looked(seconds)._replace(left=left, not_counted=self._left_out)
         seen = Seen(tuple(self.findings), self._detector.verdict, moments, looked)
         return watch.answers.of_block(title, self._before, after, seen, in_steps=bool(self.steps))
