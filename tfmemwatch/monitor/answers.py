@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 from ..explain.baked_in import BakedIn
 from ..explain.excerpts import excerpts
 from ..growth.memory_verdict import Verdict
-from ..headline import NOTHING_READ, Headline, Known, Looked, headline
+from ..headline import NOT_WATCHED, NOTHING_READ, Headline, Known, Looked, headline
 from ..heap.classes import ids_of
 from ..heap.instances import references_to
 from ..heap.room import heap_size
@@ -21,7 +21,7 @@ from ..memory.account import Account
 from ..memory.process import Memory, Process
 from ..model import Finding, Key, Tally
 from ..probes import PROBES
-from ..reports import Calls, Moment, OwnCost, Program, Report, RetraceCause, Sample
+from ..reports import Calls, Moment, Program, Report, RetraceCause, Sample
 from ..safety import guard
 from ..seams import places, runtime
 from . import rows
@@ -29,7 +29,7 @@ from .explaining import Explanations
 from .moments import alive_of
 from .snapshot import Snapshot, clock
 from .state import State
-from .what_is_seen import blind, growing_by_calls, left_out, unwatched
+from .what_is_seen import blind, growing_by_calls, left_out, own_cost, unwatched
 
 _MOST_ROWS = 100  # of each table of the page: who has more reads the report
 _TABLES = ("made", "traces", "builds", "retrace_causes", "sessions", "calls", "models", "left_of_models")
@@ -128,7 +128,7 @@ class Answers:
             models=tuple(state.models.alive), left_of_models=tuple(state.models.left),
             limits=tuple(state.ahead.limits), outlook=self._explanations.outlook(), rise=self._explanations.rise(),
             off=dict(state.probes.off), level=level.name, level_since=level.since, level_why=level.why,
-            own=self._own_cost(), versions=_versions(), is_of_block=before is not None, tallies=after.tallies,
+            own=own_cost(state), versions=_versions(), is_of_block=before is not None, tallies=after.tallies,
             sources=excerpts((one.site for one in seen.findings), state.began), program=program(state.began),
             headline=self._headline(seen, is_of_block=before is not None),
         )  # fmt: skip
@@ -163,16 +163,9 @@ class Answers:
             findings=tuple(one for one in self.findings() if one.is_sure),
             session_ages=state.ledger.ages("session"), calls=self.calls(), causes=self.retrace_causes(),
             probes={kind.name: kind.name in up for kind in PROBES}, versions=runtime.versions(),
-            own=self._own_cost(), gauges=self._gauges(), registered_functions=runtime.registered_functions(),
+            own=own_cost(state), gauges=self._gauges(), registered_functions=runtime.registered_functions(),
             operations=state.probes.operations(), models=state.models.alive, left_of_models=state.models.left,
             level=state.level.now, headline=self._headline(self._seen()),
-        )  # fmt: skip
-
-    def _own_cost(self) -> OwnCost:
-        state, ledger = self._state, self._state.ledger
-        looked_at = state.looked_at or None
-        return OwnCost(
-            state.own_seconds, ledger.own_bytes, state.looks, looked_at, ledger.folded, dict(guard.failures)
         )  # fmt: skip
 
     # -- of the program
