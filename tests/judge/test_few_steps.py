@@ -66,6 +66,17 @@ def test_bytes_that_stay_are_those_of_nearly_every_stretch(sizes, each):
     assert per_step(readings(*sizes)) == each
 
 
+def test_bytes_of_counts_that_have_stopped_are_not_held_against_a_test():
+    """The traces of eight shapes: stretches in which they came say nothing; the others are judged."""
+    key = Key("function_graph", LINE)
+    traces = [counted(steps, function_graph=number).tallies for steps, number in enumerate((0, 5, 8, 8, 8))]
+
+    def rate(*sizes):
+        return per_step([Reading(10 * at, size, traces[at]) for at, size in enumerate(sizes)], [key])
+
+    assert rate(0, 500, 800, 800, 800) == 0 and rate(0, 500, 800, 900, 1000) == 10
+
+
 def test_readings_are_spread_over_any_number_of_steps():
     """Some twenty at most, the first and the last among them; each is a garbage collection."""
     kept, taken = Readings(Reading(0, 0, {})), 0

@@ -36,6 +36,7 @@ class Block(Decorating):
         self._owners = owners
         self._find_watch = watch
         self._warmup = warmup
+        self.is_asked = True  # somebody waits for it; else evidence keeps to its budget, and nothing kept is counted
         self.at: Optional[Site] = None  # where it is, if not where it is entered
         self._watch: Optional[Watch] = None
         self._is_own = self._is_over = False
@@ -70,9 +71,9 @@ class Block(Decorating):
         """What is there now is where all is counted from: at the beginning, or after the warm-up."""
         if watch.config.collect and not self.is_warming_up:
             collector.collect(asked=True)  # garbage that goes later would hide what is left behind
-        self._detector = watch.detector(COUNT_STEPS, _STEP_PACE, "step")
+        self._detector = watch.detector(COUNT_STEPS, _STEP_PACE, "step", asked=self.is_asked)
         self._moments = Moments(History(120))
-        self._counting = None if self.is_warming_up else KeptCount(watch, self._at)
+        self._counting = None if self.is_warming_up or not self.is_asked else KeptCount(watch, self._at)
         self.kept: Optional[List[Kept]] = None  # by collections, of this block: known when it is over
         memory, tallies = watch.process.read(), watch.state.read()
         self._detector.count_from(tallies)

@@ -38,8 +38,11 @@ _KEPT = ("function_library", "tape")  # kinds whose culprit is the collection th
 class Detector:
     """One way of looking: the judge of counts, the evidence, and which findings are open."""
 
-    def __init__(self, readings: Readings, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
+    def __init__(
+        self, readings: Readings, rule: Rule, pace: Pace, per: str, unit: float = 1.0, asked: bool = False
+    ) -> None:
         self._readings = readings
+        self._is_asked = asked  # whether somebody waits for each look, and has asked for its collections
         self._per = per
         self._fewest = rule.fewest
         self._judge = Judge(rule, per, unit)
@@ -56,7 +59,7 @@ class Detector:
         self._doubts, self._byte_doubts = GarbageDoubts(), ByteDoubts()
         self._full_at_recount = collector.full_collections()
         self._lines = KeptLines(readings.level, self._judge, self._open)
-        self._taking_evidence = nullcontext if per == "step" else readings.taking_evidence  # steps have asked for it
+        self._taking_evidence = nullcontext if asked else readings.taking_evidence  # who waits has asked for it
         self._looks = 0
         self._recounts_at, self._recounts_after = 0, 8
 
@@ -127,7 +130,7 @@ class Detector:
         may_look = unexplained or (is_beside and self._readings.may_take_evidence())
         with self._taking_evidence():
             news = inquiry.look(memory, may_look and can_afford, now, self._readings.memory, is_beside) or news
-        if not self._is_asked:  # a loop's steps are judged by themselves
+        if self._per != "step":  # a loop's steps are judged by themselves
             news = self._look_at_calls(unexplained) or news
         if inquiry.is_kept_back and can_afford and self._looks >= self._recounts_at:
             with self._taking_evidence():
@@ -155,11 +158,6 @@ class Detector:
         return news
 
     # -- what may be garbage
-
-    @property
-    def _is_asked(self) -> bool:
-        """Whether somebody waits for this look: who marks steps has asked for it, and for its collections."""
-        return self._per == "step"
 
     def _confirm_counts(self, tallies: Mapping[Key, Tally]) -> bool:
         """Whether what is suspected is a leak, or garbage that waits for the collector."""

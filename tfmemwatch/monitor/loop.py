@@ -29,6 +29,7 @@ class Loop:
 
     def __init__(self, block: Block, on_leak: str, stop_at: Optional[float], limits: Optional[Limits] = None) -> None:
         self.block = block
+        block.is_asked = False  # a training has other things to do
         self._on_leak, self._stop_at = on_leak, stop_at
         self._limits = Limits() if limits is None else limits
         self._limits_at = 0.0

@@ -90,7 +90,7 @@ class Check:
         grown = going_on(before, _counted(middle) if middle is not None else None, after)
         explained = self._block.running().explanations.explained
         told = [one._replace(finding=explained(one.finding)) for one in tell(grown, before, after)]
-        each = per_step(readings.kept)
+        each = per_step(readings.kept, [key for key in going_on(before, None, after) if key not in grown])
         found = [one for one in self._block.findings if one.is_sure]
         return verdict._replace(
             excesses=tuple(self._excesses(grown, told)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, Mapping, NamedTuple, Optional
+from typing import Collection, List, Mapping, NamedTuple, Optional
 
 from ..model import Key, Tally
 
@@ -42,15 +42,25 @@ class Readings:
         return min(between, key=lambda one: abs(one.steps - half)) if between else None
 
 
-def per_step(readings: List[Reading]) -> Optional[float]:
+def per_step(readings: List[Reading], stopped: Collection[Key] = ()) -> Optional[float]:
     """Bytes that stay of each step: as many as nearly every stretch adds. None where that can't be told.
 
     What leaks adds to each stretch. A cache that is made once, a block of a table, our own notes: these add to one or
-    two of them.
+    two of them. Of counts that have `stopped`, such as the traces of a set of shapes, the bytes have a name: stretches
+    in which they grew say nothing.
     """
+    stretches = [(old, new) for old, new in zip(readings, readings[1:]) if new.steps > old.steps]
+    told = [(old, new) for old, new in stretches if not any(_grew(key, old, new) for key in stopped)]
+    if len(told) < min(2, len(stretches)):
+        return None
     rates = [
         (new.held_bytes - old.held_bytes) / (new.steps - old.steps)
-        for old, new in zip(readings, readings[1:])
-        if new.held_bytes is not None and old.held_bytes is not None and new.steps > old.steps
+        for old, new in told
+        if new.held_bytes is not None and old.held_bytes is not None
     ]
     return sorted(rates)[1 if len(rates) >= 4 else 0] if rates else None
+
+
+def _grew(key: Key, old: Reading, new: Reading) -> bool:
+    was, now = old.tallies.get(key), new.tallies.get(key)
+    return now is not None and now.alive > (was.alive if was is not None else 0)
