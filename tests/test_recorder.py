@@ -13,7 +13,6 @@ import tfmemwatch
 from tfmemwatch.errors import ConfigError
 from tfmemwatch.monitor.recorder import Recorder
 from tfmemwatch.outputs.recording import load, with_children
-from tfmemwatch.safety import guard
 
 TREE = str(Path(__file__).resolve().parent.parent)
 
@@ -71,7 +70,7 @@ def test_the_recording_is_checked_before_anything_is_wrapped(fake_tf, tmp_path):
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_a_full_disk_ends_the_recording_and_nothing_else(recorded, caplog):
+def test_a_full_disk_ends_the_recording_and_nothing_else(failures, recorded, caplog):
     """One warning; what was recorded stays, and the watch goes on."""
     watch, path = recorded
     watch.look()
@@ -88,7 +87,7 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(recorded, caplog):
     assert [record.getMessage().partition(path)[0] for record in caplog.records] == ["the recording "]
     assert "the program goes on: File too large" in caplog.text
     assert load(path).rest == load(path).lost == 0
-    assert guard.failures == {} and watch.is_running
+    assert failures == {} and watch.is_running
 
 
 def test_uninstall_leaves_no_descriptor_and_no_listener(recorded):
