@@ -237,8 +237,10 @@ CASES = {
             seen(**window(steadily(CONCAT._replace(name="AssignVariableOp", output_bytes=4 * MB)))), NOTHING),
         "the result of an operation grows, and is assigned to no variable": (
             seen(**window(carrying(40_000))), NOTHING),
-        "growth that bends": (
-            seen(half=4 * MB, **window(assigning(40_000))), NOTHING),
+        "memory rises by ten times as much, and in jumps": (
+            seen(grown=40 * MB, half=40 * MB, **window(assigning(40_000))), ("growing_variable", LINE, SILENT)),
+        "it is too little": (
+            seen(**window(assigning(100))), NOTHING),
     },
     "growing_tensor": {
         "first doubted: a window that fills has met its end by the next time": (

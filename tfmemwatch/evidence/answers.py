@@ -33,6 +33,7 @@ class Accused(NamedTuple):
     length: int = 0  # of all of the collection, where that is known
     items: str = ""  # of what kind those of the collection are, where the cure depends on it
     is_taken_from: bool = False  # whether some of them are taken out again
+    is_in_jumps: bool = False  # memory rests between two of them: that it does says nothing
     own_bytes: Optional[float] = None  # of those that have grown, where it is known how many are its own
 
 

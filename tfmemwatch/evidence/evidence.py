@@ -217,15 +217,16 @@ class Evidence(NamedTuple):
         first, second = (sum(part) - max(part, default=0.0) for part in (rises[:middle], rises[-middle:]))
         return second > 0 and first <= self.pace.first_half * (first + second)
 
-    def growing_result(self, share: float, assigned: bool = False) -> Optional[Operation]:
-        """An operation whose result, or whose assigned value, has grown by this share of what is kept, or more."""
+    def growing_result(self, share: float) -> Optional[Operation]:
+        """An operation whose result has grown by this share of what is kept, or more."""
         for row in self.operations:
-            if row.is_assignment != assigned:
-                continue
-            larger = growing_output(row, self.first_half.get(row.key)) * self.span / self.window
-            if share * self.grown <= larger:
+            if not row.is_assignment and share * self.grown <= self.larger(row):
                 return row
         return None
+
+    def larger(self, row: Operation) -> float:
+        """By how many bytes an operation's result, or the value that it assigns, has grown."""
+        return growing_output(row, self.first_half.get(row.key)) * self.span / self.window
 
     @property
     def heaviest(self) -> Tuple[Site, str]:

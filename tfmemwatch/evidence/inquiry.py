@@ -238,7 +238,7 @@ class Inquiry:
             return still_growing.of_items(min(looks, max(LOOKS, evidence.looks)), lambda: length_at(way))
         if accused.is_of_tensors:
             return still_growing.of_tensors(looks, instruments.tensors.look, accused.number)
-        if self._by_clock:
+        if self._by_clock or accused.is_in_jumps:
             return None
         own = accused.bytes if accused.own_bytes is None else accused.own_bytes
         a_look = min(own / max(1, evidence.span), 2 * evidence.pace.bytes_a_look)  # a start may have come with it

@@ -115,10 +115,12 @@ def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
         kind = known.get(file, -1)
         if kind < 0:
             kind = class_of(file)
-        if kind == GENERATED:
-            kind = whose(frame)
         if kind in THEIRS:
-            return frame
+            if kind == PROJECT:
+                return frame
+            kind = whose(frame)
+            if kind == GENERATED:
+                return frame
         if kind == LIBRARY and library is None:
             library = frame
         frame = frame.f_back

@@ -46,7 +46,7 @@ class Callers:
             kind = classes.get(file, -1)
             if kind < 0:
                 kind = site.class_of(file)
-            if kind == site.GENERATED:
+            if kind == site.GENERATED:  # of a trace, which takes milliseconds
                 kind = site.whose(frame)
             if kind in site.THEIRS:
                 if asking is not None and owner_frame is not None and below is not None and not of_dataset:

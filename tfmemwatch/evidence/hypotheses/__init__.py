@@ -60,13 +60,13 @@ HYPOTHESES: Tuple[Hypothesis, ...] = (
     Hypothesis("steady_collection", EARLY, steady_collection.ask, sees_its_own=True),
     # what is counted is straight, whatever else bends the bytes
     Hypothesis("growing_collection", END, growing_collection.ask, sees_its_own=True),
+    Hypothesis("growing_variable", END, growing_variable.ask, sees_its_own=True),
     Hypothesis("exit_functions", END, exit_functions.ask),
     Hypothesis("open_tape", END, open_tape.ask),
     Hypothesis("kept_tensors", END, kept_tensors.ask),
     Hypothesis("chain", END, chain.ask),
     Hypothesis("emptied_caches", END, emptied_caches.ask),
     # known by bytes that grow in a straight line
-    Hypothesis("growing_variable", END, growing_variable.ask),
     Hypothesis("growing_tensor", END, growing_tensor.ask),
     Hypothesis("dataset", END, dataset.ask),
     Hypothesis("one_jump", END, one_jump.ask),
