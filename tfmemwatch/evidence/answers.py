@@ -49,9 +49,10 @@ class LookOn(NamedTuple):
 Answer = Union[Accused, Filling, LookOn, None]
 
 
-def finding_of(accused: Accused, evidence: Evidence, is_sure: bool, per: str, unit: float) -> Finding:
-    """The finding that an accusation makes; `unit` is the number of looks in a step or hour."""
+def finding_of(accused: Accused, evidence: Evidence, is_sure: bool, per: str) -> Finding:
+    """The finding that an accusation makes."""
     row = advice(accused.story, accused.what)
+    unit = evidence.looks_in_an_hour if evidence.by_clock else 1.0
     rate = accused.number / max(1, evidence.looks) if accused.rate is None else accused.rate
     return Finding(
         kind=row.kind, site=accused.site, since=evidence.first.now, grown=accused.number, rate=rate * unit, per=per,

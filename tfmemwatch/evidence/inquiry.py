@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import Callable, Dict, Iterator, Optional, Tuple
+from typing import Callable, Dict, Iterator, NamedTuple, Optional, Tuple
 
 from ..growth.suspicion import Suspicion
+from ..growth.timeline import Timeline
 from ..holders.steps import length_at
 from ..memory.process import Memory
 from ..model import Finding, Site
@@ -25,18 +26,29 @@ from .taking_evidence import Instruments
 
 _MISSES = 2  # inquiries that must find nothing before what was found is over
 _WAIT_IF_EXPLAINED = 16  # looks, where a count has come to explain what grows
+_SOON = 8  # looks after which an urgent one begins: by then it is known whether a count rises
+_RISING = 27  # looks that memory has risen for when it is suspected
+_STILL = LOOKS  # looks without a suspicion, after which a rise is another one
 
 Read = Callable[[], Memory]
+
+
+class Haste(NamedTuple):
+    """Memory is known to rise, and to end soon."""
+
+    pause_seconds: float  # between two looks
+    is_too_late: Callable[[float, float, float], bool]  # since when, now, and for how many seconds more
 
 
 class Inquiry:
     """Waits until memory rises unexplained; then takes evidence, and says what the hypotheses found."""
 
-    def __init__(self, sources: Sources, pace: Pace, per: str, unit: float = 1.0) -> None:
-        """`unit` is the number of looks in a step or an hour, whichever `per` says."""
+    def __init__(self, sources: Sources, pace: Pace, per: str, haste: Optional[Haste] = None) -> None:
         self._per = per
+        self._haste = haste
+        self._times = Timeline()
+        self._rising_since: Optional[float] = None
         self._by_clock = per != "step"
-        self._unit = unit
         self._instruments = Instruments(sources, pace, self._by_clock)
         self._schedule = Schedule(self._by_clock)
         self._suspicion = Suspicion()
@@ -63,6 +75,7 @@ class Inquiry:
         held = float(memory.held_bytes or 0)
         self._instruments.memory.look(held)
         self._looks += 1
+        self._times.add(now)
         self.is_kept_back = False
         is_over = self._has_stopped()
         if self.is_open:
@@ -94,9 +107,14 @@ class Inquiry:
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._suspicion.forget()  # a program that still imports is still starting
-        if not self._suspicion.rises(held):
+        is_soon = self._haste is not None and self._looks == _SOON
+        if not self._suspicion.rises(held) and not is_soon:
+            if self._quiet > _STILL:
+                self._rising_since = None
             return
         self._quiet = 0
+        if self._rising_since is None:
+            self._rising_since = self._times.at(self._looks - _RISING)
         if may_begin and not self._instruments.operations.is_open:
             self.is_kept_back = not unexplained
             if unexplained:
@@ -170,7 +188,13 @@ class Inquiry:
         self._instruments.read_last(self._schedule.looks, now, read)
         evidence = self._instruments.evidence(self._schedule, dict(self._filled_from))
         self.heaviest = evidence.heaviest
-        return evidence._replace(has_an_end=self._has_an_end)
+        return evidence._replace(has_an_end=self._has_an_end, is_urgent=self._is_urgent(now))
+
+    def _is_urgent(self, now: float) -> bool:
+        haste, since = self._haste, self._rising_since
+        if haste is None or since is None:
+            return False
+        return haste.is_too_late(since, now, LOOKS * haste.pause_seconds)
 
     def _conclude(self, evidence: Evidence) -> bool:
         """All looks are taken: ask, and end the inquiry or look on."""
@@ -213,7 +237,9 @@ class Inquiry:
             return False
         self._age = self._misses = 0
         before = self.finding
-        self.finding = finding_of(accused, evidence, doubts.is_sure(becomes), self._per, self._unit)
+        self.finding = finding_of(accused, evidence, doubts.is_sure(becomes), self._per)
+        if self._by_clock and self._rising_since is not None:
+            self.finding = self.finding._replace(since=min(self._rising_since, self.finding.since))
         if before is None or before.story != self.finding.story:
             self._took = self._looks
         self._still = self._counted_on(accused, evidence)

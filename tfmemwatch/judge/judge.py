@@ -6,7 +6,9 @@ from typing import Collection, Dict, FrozenSet, Iterable, List, Mapping, NamedTu
 
 from ..catalog import BY_KIND
 from ..explain.advice import advice
+from ..growth.episode import Growth
 from ..growth.rules import Rule
+from ..growth.timeline import Timeline
 from ..model import LEAK, UNKNOWN, Finding, Key, Tally
 from .stories import MAKERS, STORIES, TAKES_MEMORY, Story
 from .tallies import bytes_of, clock_of, counted_as, order_of, values_in
@@ -25,24 +27,25 @@ class Draft(NamedTuple):
 class Judge:
     """Looks at the ledger again and again; says what has begun to leak, has doubled, or is over."""
 
-    def __init__(self, rule: Rule, per: str, unit: float = 1.0) -> None:
+    def __init__(self, rule: Rule, per: str) -> None:
         self._rule = rule
         self._per = per
-        self._unit = unit  # looks in one step or hour
-        self._period = 1.0 if per == "step" else 3600 / unit  # from look to look, as what `now` counts
         self._now = 0.0
+        self._times = Timeline()  # when each look was
         self._tracks: Dict[Key, Track] = {}
 
     def look(self, tallies: Mapping[Key, Tally], now: float) -> bool:
         """Take the counts of one moment; True when a series wants to be confirmed or has changed its mind."""
         news, self._now = False, now
+        first_look = self._times.looks
+        self._times.add(now)
         for key, value in values_in(tallies):
             track = self._tracks.get(key)
             if track is None:
                 if len(self._tracks) >= _MOST_SERIES:
                     continue
                 rule = self._rule if key.kind in TAKES_MEMORY else None
-                track = self._tracks[key] = Track(key, rule, 0.0, now)
+                track = self._tracks[key] = Track(key, rule, 0.0, now, first_look)
             tally = tallies.get(key)
             track.died = tally.died if tally is not None else 0
             news = track.look(value, now, clock_of(key, tallies)) or news
@@ -51,6 +54,11 @@ class Judge:
     def suspects(self) -> List[Track]:
         """What would be told, if it is not garbage that waits for the collector."""
         return [track for track in self._tracks.values() if track.is_suspected]
+
+    @property
+    def has_leaks(self) -> bool:
+        """Whether some count leaks."""
+        return any(track.leaking is not None for track in self._tracks.values())
 
     def confirm(self, tallies: Mapping[Key, Tally], keys: Optional[Collection[Key]] = None) -> None:
         """Look again after a collection, at all or at these: what has gone was no leak."""
@@ -127,17 +135,25 @@ class Judge:
         growth = main.leaking.growth if main.leaking is not None else None
         tally = tallies[counted_as(cause.key)]
         row = advice(story.advice, tally.note or "here")
-        since = max(0.0, self._now - growth.samples * self._period) if growth else main.first_at
+        since, rate = self._pace(main, growth) if growth else (main.first_at, 0.0)
         finding = Finding(
             kind=row.kind, site=cause.key.site, since=since,
             grown=int(growth.last - growth.first) if growth else 0,
-            rate=(growth.slope if growth else 0.0) * self._unit, per=self._per,
+            rate=rate, per=self._per,
             bytes=sum(bytes_of(track, tallies) for track in gone),
             verdict=LEAK, cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
             trail=main.history.values,
             counted=BY_KIND[main.key.kind].title if story.because in MAKERS else "",
         )  # fmt: skip
         return Draft(finding, tuple(gone))
+
+    def _pace(self, track: Track, growth: Growth) -> Tuple[float, float]:
+        """Since when it grows, and by how much in a step or an hour: by the time that really passed."""
+        if self._per == "step":
+            return max(0.0, self._now - growth.samples), growth.slope
+        began = track.first_look + growth.since
+        since, until = self._times.at(began), self._times.at(began + growth.samples)
+        return since, 3600 * (growth.last - growth.first) / max(1e-3, until - since)
 
 
 def _is_apart(track: Track, cause: Track, rising: Iterable[Track]) -> bool:

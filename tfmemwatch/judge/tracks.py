@@ -27,11 +27,12 @@ class Track:
     the calls are counted, a second series lets time bend, and the growth must be straight over the calls instead.
     """
 
-    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "floor", "high", "history", "is_garbage",
-                 "key", "points", "series", "start", "stride")  # fmt: skip
+    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "first_look", "floor", "high", "history",
+                 "is_garbage", "key", "points", "series", "start", "stride")  # fmt: skip
 
-    def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float) -> None:
+    def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float, first_look: int = 0) -> None:
         self.key = key
+        self.first_look = first_look  # of the judge's: the first sample of the series
         self.series = Series(rule) if rule is not None else None
         self.bendable: Optional[Series] = None
         if rule is not None and key.kind in CLOCKS:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from typing import List, Mapping, Optional
+from typing import Callable, List, Mapping, Optional
 
 from ..evidence.background import Background
 from ..evidence.call_growth import CallGrowth
 from ..evidence.evidence import Pace
 from ..evidence.hypotheses import WITHOUT_INQUIRY
-from ..evidence.inquiry import Inquiry
+from ..evidence.inquiry import Haste, Inquiry
 from ..evidence.keeper import KeepingCollection
 from ..evidence.sources import Sources
 from ..growth.memory_verdict import MemoryVerdict, Verdict
@@ -35,15 +35,20 @@ _KEPT = ("function_library", "tape")  # kinds whose culprit is the collection th
 class Detector:
     """One way of looking: the judge of counts, the evidence, and which findings are open."""
 
-    def __init__(self, readings: Readings, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
+    def __init__(
+        self, readings: Readings, rule: Rule, pace: Pace, per: str, samples_per_day: Optional[int] = None,
+        haste: Optional[Haste] = None,
+    ) -> None:  # fmt: skip
         self._readings = readings
         self._per = per
-        self._judge = Judge(rule, per, unit)
-        self._inquiry = Inquiry(_sources(readings), pace, per, unit)
+        self._haste = haste
+        self._join: Callable[[List[Draft]], List[Draft]] = lambda drafts: drafts
+        self._judge = Judge(rule, per)
+        self._inquiry = Inquiry(_sources(readings), pace, per, haste)
         self._keeping: Optional[KeepingCollection] = None
         self._calls = CallGrowth(readings.operations, _tensor_class)
         self._calls_since = 0  # looks, when the calls of a model began to leak
-        self._samples_per_day = None if per == "step" else int(24 * unit)
+        self._samples_per_day = samples_per_day
         self._memory_verdict = MemoryVerdict(self._samples_per_day)
         self._modules = 0
         self._is_stand_in: Optional[bool] = None  # whether resident memory stands in for what is in use
@@ -70,22 +75,35 @@ class Detector:
         """What is there already is where growth is counted from."""
         self._judge.look(tallies, 0)
 
-    def look(self, now: float) -> List[Finding]:
-        """Take one look; what comes back is to be told."""
+    def join(self, join: Callable[[List[Draft]], List[Draft]]) -> None:
+        """Have what is found joined with what else is known, before it is told."""
+        self._join = join
+
+    def look(self, now: float, may_inquire: bool = True) -> List[Finding]:
+        """Take one look; what comes back is to be told. `may_inquire`: nobody else takes evidence."""
+        if self.see(now, may_inquire) or self._looks % _REFRESH == 0:
+            return self.sum_up()
+        return []
+
+    def see(self, now: float, may_inquire: bool = True) -> bool:
+        """Take one look; True where there is something to tell."""
         self._looks += 1
         self._lines.look()
-        news = self._look_at_all(now)
+        news = self._look_at_all(now, may_inquire)
         if self._keeping is not None and not self._keeping.is_done:
             with self._taking_evidence():
                 self._keeping.look()
             news = news or self._keeping.is_done
-        if news or self._looks % _REFRESH == 0:
-            return self.sum_up()
-        return []
+        return news
 
     def sum_up(self, ending: bool = False) -> List[Finding]:
         """Bring the findings up to date; at the end nothing waits for more evidence."""
-        return self._open.update(self._found(ending))
+        return self._open.update(self._join(self.found(ending)))
+
+    @property
+    def has_drafts(self) -> bool:
+        """Whether something leaks, as far as counts and evidence say."""
+        return self._inquiry.finding is not None or self._judge.has_leaks
 
     def stop(self) -> None:
         """Let go of everything that was under way."""
@@ -94,27 +112,28 @@ class Detector:
 
     # -- one look
 
-    def _look_at_all(self, now: float) -> bool:
+    def _look_at_all(self, now: float, may_inquire: bool) -> bool:
         """Counts, then memory; True where there is something to tell."""
         tallies = self._readings.counts()
         news = self._judge.look(tallies, now)
         news = self._confirm_counts(tallies) or news
-        return (self._look_at_memory(now) or news) if self._readings.config.evidence else news
+        return (self._look_at_memory(now, may_inquire) or news) if self._readings.config.evidence else news
 
-    def _look_at_memory(self, now: float) -> bool:
+    def _look_at_memory(self, now: float, may_inquire: bool) -> bool:
         memory, inquiry = self._readings.memory(), self._inquiry
         self._begin_anew_if_starting(memory)
         news = False
-        if not inquiry.is_open:  # what it holds while it looks would be taken for the program's
+        is_undisturbed = may_inquire and not inquiry.is_open  # what it holds would be taken for the program's
+        if is_undisturbed and self._haste is None:
             news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
             news = self._confirm_bytes(memory) or news
         can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
-        unexplained = not self._judge.anything_rises() and self._readings.may_take_evidence()
+        unexplained = may_inquire and not self._judge.anything_rises() and self._readings.may_take_evidence()
         with self._taking_evidence():
             news = inquiry.look(memory, unexplained and can_afford, now, self._readings.memory) or news
-        if not self._is_asked:  # a loop's steps are judged by themselves
+        if not self._is_asked and self._haste is None:  # a loop's steps are judged by themselves
             news = self._look_at_calls(unexplained) or news
-        if inquiry.is_kept_back and can_afford and self._looks >= self._recounts_at:
+        if inquiry.is_kept_back and may_inquire and can_afford and self._looks >= self._recounts_at:
             with self._taking_evidence():
                 self._recount(now)
         return news
@@ -199,12 +218,12 @@ class Detector:
 
     # -- what is found
 
-    def _found(self, ending: bool) -> List[Draft]:
+    def found(self, ending: bool = False) -> List[Draft]:
         """What the counts say; where they are silent, what the evidence says."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
         if not drafts and self._inquiry.finding is not None:
             drafts = [Draft(self._inquiry.finding)]
-        if not drafts:
+        if not drafts and self._haste is None:
             drafts = self._found_without_inquiry()
         drafts = [self._at_what_keeps(draft) for draft in drafts if ending or not self._waits(draft)]
         explained = self._readings.explained

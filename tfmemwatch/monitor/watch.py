@@ -9,7 +9,7 @@ from typing import Any, Callable, List, Optional
 
 from ..config import Config
 from ..evidence.evidence import Pace
-from ..growth.rules import COUNT_EVENTS, Rule
+from ..growth.rules import Rule
 from ..heap.room import room
 from ..holders.expected_dead import Expectations
 from ..model import Finding
@@ -18,6 +18,7 @@ from ..safety import forks, guard
 from ..safety.turn import Turn
 from ..seams import runtime
 from .answers import Answers, Seen
+from .by_clock import ByClock
 from .control_socket import ControlSocket
 from .detector import Detector
 from .explaining import Explanations
@@ -28,7 +29,6 @@ from .state import State
 from .telling import News, Telling
 
 _AHEAD_SECONDS = 1.0  # between two readings of the limits
-_TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 
 begun: List[Watch] = []  # of this process: those that have begun to start and are not put back to the end
 
@@ -36,8 +36,9 @@ begun: List[Watch] = []  # of this process: those that have begun to start and a
 class Watch:
     """Wraps TensorFlow, counts, looks at regular times, and tells what leaks."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, clock: Callable[[], float] = time.monotonic) -> None:
         state = self.state = State(config)
+        self._clock = clock
         self.config, self.process, self.ledger, self.scene = config, state.process, state.ledger, state.scene
         self.probes, self.off = state.probes.up, state.probes.off
         self.explanations = Explanations(state)
@@ -55,11 +56,12 @@ class Watch:
         self._looking = Turn()  # to look; nobody waits for it
         self._ahead_at = 0.0  # when the limits are read again
         self._readings = Readings(self.state, self.explanations.explained)
-        self._detector = self.detector(COUNT_EVENTS, _TIME_PACE, "hour", 3600 / self.config.sample_seconds)
+        self._detector = ByClock(self._readings, self.state.stake)
+        self._began = self._looked_at = self._clock()
 
-    def detector(self, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> Detector:
+    def detector(self, rule: Rule, pace: Pace, per: str) -> Detector:
         """One way of looking at what this watch sees."""
-        return Detector(self._readings, rule, pace, per, unit)
+        return Detector(self._readings, rule, pace, per)
 
     # -- starting and stopping
 
@@ -82,7 +84,8 @@ class Watch:
 
     def _sample(self) -> None:
         self.control_socket.open()
-        self._sampler = Sampler(self.look, lambda: self.state.pause.seconds)
+        self._looked_at = self._clock()
+        self._sampler = Sampler(self.wake, self._pause)
         self._sampler.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
@@ -161,12 +164,45 @@ class Watch:
         """Look more or less closely from now on."""
         self.state.level.set(level)
 
+    def _pause(self) -> float:
+        """Until the watch's thread wakes: the longest pause has glances in it, which cost next to nothing."""
+        left = self._looked_at + self.state.pause.seconds - self._clock()
+        return max(0.0, min(left, self._detector.pause_seconds or self._detector.glance_seconds))
+
+    def wake(self) -> None:
+        """Look, if it is time to; else see whether memory rises so fast that one must look more often."""
+        state, now = self.state, self._clock()
+        if state.is_running and self.scene.rank:
+            self._detector.glance(now - self._began, self.process.read_resident().own_bytes)
+        if now - self._looked_at >= state.pause.seconds:
+            self.look()
+        elif self._detector.pause_seconds is not None and state.looks_allowed.has_some(now):
+            self._look_urgently()
+
+    def _look_urgently(self) -> None:
+        """A look between two others: only at what may leak."""
+        state, began, evidence = self.state, time.thread_time(), self.state.evidence_seconds
+        news: List[News] = []
+        self._looking.take(lambda: news.extend(self._look_between()), 0)
+        self.telling.tell(news)
+        spent = time.thread_time() - began
+        state.own_seconds += spent
+        state.looks_took(spent - (state.evidence_seconds - evidence))
+
+    def _look_between(self) -> List[News]:
+        state = self.state
+        if not state.is_running or not self.scene.rank:
+            return []
+        self._look_ahead()
+        return list(self._detector.look_urgently(self._clock() - self._began))
+
     def look(self) -> None:
         """One look at everything, and all that follows from it; nothing where one is under way.
 
         What is to be told is told when the look is over: a callback or a handler of the log may take its time.
         """
         began = time.thread_time()
+        self._looked_at = self._clock()
         news: List[News] = []
         if not self._looking.take(lambda: news.extend(self._look()), 0):
             return
@@ -195,22 +231,23 @@ class Watch:
         if not self.scene.rank:
             self.ledger.read()  # what was born before still dies
             return []
-        now = state.looks * self.config.sample_seconds
         state.looks += 1
         self._look_ahead()
-        found = self._detector.look(now)
+        found = self._detector.look(self._clock() - self._began)
         state.moments.look(state.looked_at - state.began, self.process.read, self.ledger.read)
         expected = self.expectations.look()
         return [*found, *expected.gone, *expected.late, *self.explanations.news()]
 
     def _look_ahead(self) -> None:
         """Limits are read from a dozen files: once a second at most."""
-        now = time.monotonic()
+        now = self._clock()
         if now < self._ahead_at:
             return
         self._ahead_at = now + _AHEAD_SECONDS
         try:
-            self.state.ahead.look(now, self.process.read(), len(sys.modules))
+            memory, state = self.process.read(), self.state
+            state.ahead.look(now, memory, len(sys.modules))
+            state.stake.look(now - self._began, memory.own_bytes, state.ahead.limits)
         except Exception:
             guard.failed("limits")
 

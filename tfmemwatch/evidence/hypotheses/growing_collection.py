@@ -13,7 +13,7 @@ _OFTEN = 1 / 8  # of the looks
 
 def ask(evidence: Evidence) -> Answer:
     """The heaviest that goes on to climb; one that may have a bound is looked at for longer first."""
-    is_early = evidence.looks < (1.5 if evidence.by_clock else 2) * LOOKS
+    is_early = not evidence.is_urgent and evidence.looks < (1.5 if evidence.by_clock else 2) * LOOKS
     for one in sorted(evidence.collections, key=lambda one: -evidence.bytes_of(one)):
         if one.climbs < _OFTEN * evidence.looks or evidence.bytes_of(one) < _SHARE * evidence.grown or not one.goes_on:
             continue

@@ -1,0 +1,77 @@
+"""How often to look: as often as what is at stake asks. Knows no clock and no process: values in, a pause out.
+
+A leak is to be named before it has used up a fifth of the memory that was free when it began, and evidence takes some
+200 looks. So these must fit into the time in which a tenth is used up at the present pace. While all stands still, or
+what is left would last for days, the longest pause will do.
+"""
+
+from __future__ import annotations
+
+from typing import List, Optional, Tuple
+
+_LEAST_SECONDS = 0.05
+_FINER = 100  # times: the shortest pause, as a part of the longest
+_GLANCE = 10  # times the shortest pause: from one glance to the next
+_SHARE = 0.1  # of what is left: while it is used up, evidence is taken
+_LOOKS = 200  # that evidence takes, and a little more
+_SCALES = 4  # lengths of floor, each four times the one before
+_FAN = 4
+_FLOORS = 3  # in a row that must rise
+_LEAST_RISE = 1 << 20  # bytes: below it a process stands still, on any machine
+
+
+class _Floors:
+    """The least that was in use, from one stretch of time to the next."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began: Optional[float] = None
+        self._least = float("inf")
+        self._closed: List[Tuple[float, float]] = []  # when, and how much
+
+    def add(self, now: float, used: float) -> None:
+        if self._began is None:
+            self._began = now
+        self._least = min(self._least, used)
+        if now - self._began >= self._seconds:
+            self._closed = [*self._closed[1 - _FLOORS :], (now, self._least)]
+            self._began, self._least = now, float("inf")
+
+    @property
+    def bytes_a_second(self) -> float:
+        """How fast they rise; 0 where they do not."""
+        floors = self._closed
+        if len(floors) < _FLOORS or any(after[1] <= before[1] for before, after in zip(floors, floors[1:])):
+            return 0.0
+        risen = floors[-1][1] - floors[0][1]
+        return risen / (floors[-1][0] - floors[0][0]) if risen >= _LEAST_RISE else 0.0
+
+
+class Cadence:
+    """Takes what the process holds, from glance to glance; says how long to pause between two looks."""
+
+    def __init__(self, longest_seconds: float) -> None:
+        self.longest_seconds = longest_seconds
+        self._shortest = min(longest_seconds, max(_LEAST_SECONDS, longest_seconds / _FINER))
+        self.glance_seconds = min(longest_seconds, _GLANCE * self._shortest)
+        self.forget()
+
+    def forget(self) -> None:
+        """What was seen is no part of what will be: the program is still starting."""
+        self._floors = [_Floors(self.glance_seconds * _FAN**scale) for scale in range(_SCALES)]
+
+    def glance(self, now: float, used_bytes: float) -> None:
+        """Take one reading."""
+        for floors in self._floors:
+            floors.add(now, used_bytes)
+
+    def pause_for(self, left_bytes: Optional[int]) -> float:
+        """So long between two looks, where so much is left: the longest, or that halved some times."""
+        fastest = max(floors.bytes_a_second for floors in self._floors)
+        pause = self.longest_seconds
+        if left_bytes is None or fastest <= 0:
+            return pause
+        wanted = max(self._shortest, _SHARE * left_bytes / fastest / _LOOKS)
+        while pause > wanted:
+            pause /= 2
+        return max(self._shortest, pause)
