@@ -19,7 +19,7 @@ from .answers import SILENT, Accused, Answer, Filling, LookOn, finding_of
 from .doubts import Doubts
 from .evidence import NOTHING_HEAVY, Evidence, Pace, Reading
 from .hypotheses import EARLY, END, HYPOTHESES, WINDOW
-from .schedule import LOOKS, MOST_QUIET, Schedule
+from .schedule import LOOKS, MOST_QUIET, SOON_LOOKS, Schedule
 from .sources import Sources
 from .still_growing import StillGrowing
 from .taking_evidence import Instruments
@@ -50,7 +50,7 @@ class Inquiry:
         self._rising_since: Optional[float] = None
         self._by_clock = per != "step"
         self._instruments = Instruments(sources, pace, self._by_clock)
-        self._schedule = Schedule(self._by_clock)
+        self._schedule = Schedule(self._by_clock, LOOKS if haste is None else SOON_LOOKS)
         self._suspicion = Suspicion()
         self._doubts = Doubts()
         self._modules = 0
@@ -194,7 +194,7 @@ class Inquiry:
         haste, since = self._haste, self._rising_since
         if haste is None or since is None:
             return False
-        return haste.is_too_late(since, now, LOOKS * haste.pause_seconds)
+        return haste.is_too_late(since, now, SOON_LOOKS * haste.pause_seconds)
 
     def _conclude(self, evidence: Evidence) -> bool:
         """All looks are taken: ask, and end the inquiry or look on."""
