@@ -26,6 +26,7 @@ _PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 _REFRESH = 16  # looks after which what was found soon is weighed again
 _FIRST_LOOKS = 56  # in which evidence may begin anew at half the pause; later it must be a quarter
 _IDLE_LOOKS = 256  # without need, after which the second detector goes
+WHOLE, BETWEEN, NOTHING = "whole", "between", ""  # looks that may be due
 
 
 class ByClock:
@@ -38,34 +39,36 @@ class ByClock:
         self._cadence = Cadence(longest)
         self._urgency = Urgency(stake)
         self.steady = Detector(readings, COUNT_EVENTS, _PACE, "hour", int(24 * 3600 / longest))
-        self.steady.join(self._joined)
+        self.steady.join = self._joined
         self._urgent: Optional[Detector] = None
+        self.longest_seconds = longest  # more, while looks cost more than they may
+        self._looked_at = 0.0  # the last time at everything
         self._pause = longest  # of the urgent one
         self._looks = self._idle = 0  # of the urgent one
         self._modules = len(sys.modules)
 
     # -- when
 
-    @property
-    def glance_seconds(self) -> float:
-        """From one glance at memory to the next, while nobody looks more closely."""
-        return self._cadence.glance_seconds
+    def pause(self, now: float) -> float:
+        """Until something is due: in the longest pause there are glances, which cost next to nothing."""
+        between = self._cadence.glance_seconds if self._urgent is None else self._pause
+        return max(0.0, min(self._looked_at + self.longest_seconds - now, between))
 
-    @property
-    def pause_seconds(self) -> Optional[float]:
-        """From one look to the next, where it is shorter than the longest."""
-        return self._pause if self._urgent is not None else None
-
-    def glance(self, now: float, used_bytes: Optional[int]) -> None:
-        """See whether memory rises so fast that there must be looks between the others."""
+    def due(self, now: float, used_bytes: Optional[int]) -> str:
+        """Take what is in use now, None where nothing is looked at; which look is due."""
         modules = len(sys.modules)
         if modules - self._modules >= STILL_STARTING:
             self._cadence.forget()
             self._end_urgent()
         self._modules = modules
-        if used_bytes is not None:
+        if used_bytes is None:
+            self._end_urgent()
+        else:
             self._cadence.glance(now, float(used_bytes))
-        self._set_pause(self._cadence.pause_for(self._stake.left_bytes))
+            self._set_pause(self._cadence.pause_for(self._stake.left_bytes))
+        if now - self._looked_at >= self.longest_seconds:
+            return WHOLE
+        return NOTHING if self._urgent is None else BETWEEN
 
     def _set_pause(self, pause: float) -> None:
         if self._urgent is None:
@@ -93,10 +96,11 @@ class ByClock:
 
     def look(self, now: float) -> List[Finding]:
         """One look of both; what comes back is to be told."""
-        news = self.look_urgently(now)
+        self._looked_at = now
+        news = self.look_between(now)
         return news + self.steady.look(now, may_inquire=self._urgent is None)
 
-    def look_urgently(self, now: float) -> List[Finding]:
+    def look_between(self, now: float) -> List[Finding]:
         """One look of the second detector, where there is one."""
         urgent = self._urgent
         if urgent is None:

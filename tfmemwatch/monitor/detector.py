@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from functools import partial
 from typing import Callable, List, Mapping, Optional
 
 from ..evidence.background import Background
@@ -20,6 +21,7 @@ from ..heap.instances import ids_alive
 from ..heap.room import heap_size
 from ..judge.judge import Draft, Judge
 from ..judge.open_findings import OpenFindings
+from ..ledger.counts import Ledger
 from ..memory.process import Memory
 from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Tally
 from ..seams import places
@@ -41,8 +43,8 @@ class Detector:
     ) -> None:  # fmt: skip
         self._readings = readings
         self._per = per
-        self._haste = haste
-        self._join: Callable[[List[Draft]], List[Draft]] = lambda drafts: drafts
+        self._haste = haste  # where memory is known to rise, only what holds it is looked for
+        self.join: Callable[[List[Draft]], List[Draft]] = lambda drafts: drafts  # with what else is known, to be told
         self._judge = Judge(rule, per)
         self._inquiry = Inquiry(_sources(readings), pace, per, haste)
         self._keeping: Optional[KeepingCollection] = None
@@ -75,10 +77,6 @@ class Detector:
         """What is there already is where growth is counted from."""
         self._judge.look(tallies, 0)
 
-    def join(self, join: Callable[[List[Draft]], List[Draft]]) -> None:
-        """Have what is found joined with what else is known, before it is told."""
-        self._join = join
-
     def look(self, now: float, may_inquire: bool = True) -> List[Finding]:
         """Take one look; what comes back is to be told. `may_inquire`: nobody else takes evidence."""
         if self.see(now, may_inquire) or self._looks % _REFRESH == 0:
@@ -98,7 +96,7 @@ class Detector:
 
     def sum_up(self, ending: bool = False) -> List[Finding]:
         """Bring the findings up to date; at the end nothing waits for more evidence."""
-        return self._open.update(self._join(self.found(ending)))
+        return self._open.update(self.join(self.found(ending)))
 
     @property
     def has_drafts(self) -> bool:
@@ -177,17 +175,11 @@ class Detector:
             judge.confirm(readings.counts())
         else:
             self._doubts.forget_all_but({track.key for track in suspects})
-            kept = [track.key for track in suspects if not self._doubts.is_doubted(track.key, tallies, self._living)]
+            living = partial(_living, readings.ledger)
+            kept = [track.key for track in suspects if not self._doubts.is_doubted(track.key, tallies, living)]
             judge.confirm(tallies, kept)
             return bool(kept)
         return True
-
-    def _living(self, key: Key) -> List[int]:
-        """The ids of some of the things that an account counts, which live."""
-        ledger, by = self._readings.ledger, _HELD_BY.get(key.kind)
-        if by is not None:
-            return ids_alive([ref for _, ref in ledger.references(by, 4)])
-        return ids_alive(ledger.references_at((key.kind,), key.site))
 
     def _confirm_bytes(self, memory: Memory) -> bool:
         """The same for memory in use."""
@@ -260,6 +252,14 @@ class Detector:
         if keeping is None or keeping.site is None or draft.finding.kind not in _KEPT:
             return draft
         return draft._replace(finding=draft.finding._replace(site=keeping.site, holder=keeping.holder))
+
+
+def _living(ledger: Ledger, key: Key) -> List[int]:
+    """The ids of some of the things that an account counts, which live."""
+    by = _HELD_BY.get(key.kind)
+    if by is not None:
+        return ids_alive([ref for _, ref in ledger.references(by, 4)])
+    return ids_alive(ledger.references_at((key.kind,), key.site))
 
 
 def _sources(readings: Readings) -> Sources:

@@ -18,7 +18,7 @@ from ..safety import forks, guard
 from ..safety.turn import Turn
 from ..seams import runtime
 from .answers import Answers, Seen
-from .by_clock import ByClock
+from .by_clock import BETWEEN, WHOLE, ByClock
 from .control_socket import ControlSocket
 from .detector import Detector
 from .explaining import Explanations
@@ -57,7 +57,7 @@ class Watch:
         self._ahead_at = 0.0  # when the limits are read again
         self._readings = Readings(self.state, self.explanations.explained)
         self._detector = ByClock(self._readings, self.state.stake)
-        self._began = self._looked_at = self._clock()
+        self._began = self._clock()
 
     def detector(self, rule: Rule, pace: Pace, per: str) -> Detector:
         """One way of looking at what this watch sees."""
@@ -84,8 +84,7 @@ class Watch:
 
     def _sample(self) -> None:
         self.control_socket.open()
-        self._looked_at = self._clock()
-        self._sampler = Sampler(self.wake, self._pause)
+        self._sampler = Sampler(self.wake, lambda: self._detector.pause(self._clock() - self._began))
         self._sampler.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
@@ -164,68 +163,55 @@ class Watch:
         """Look more or less closely from now on."""
         self.state.level.set(level)
 
-    def _pause(self) -> float:
-        """Until the watch's thread wakes: the longest pause has glances in it, which cost next to nothing."""
-        left = self._looked_at + self.state.pause.seconds - self._clock()
-        return max(0.0, min(left, self._detector.pause_seconds or self._detector.glance_seconds))
-
     def wake(self) -> None:
-        """Look, if it is time to; else see whether memory rises so fast that one must look more often."""
+        """Look, at everything or at what may leak, if it is time to; else see whether memory rises fast."""
         state, now = self.state, self._clock()
-        if state.is_running and self.scene.rank:
-            self._detector.glance(now - self._began, self.process.read_resident().own_bytes)
-        if now - self._looked_at >= state.pause.seconds:
-            self.look()
-        elif self._detector.pause_seconds is not None and state.looks_allowed.has_some(now):
-            self._look_urgently()
+        own_bytes = self.process.read_resident().own_bytes if state.is_running and self.scene.rank else None
+        due = self._detector.due(now - self._began, own_bytes)
+        if due == WHOLE or (due == BETWEEN and state.looks_allowed.has_some(now)):
+            self.look(due == WHOLE)
 
-    def _look_urgently(self) -> None:
-        """A look between two others: only at what may leak."""
-        state, began, evidence = self.state, time.thread_time(), self.state.evidence_seconds
-        news: List[News] = []
-        self._looking.take(lambda: news.extend(self._look_between()), 0)
-        self.telling.tell(news)
-        spent = time.thread_time() - began
-        state.own_seconds += spent
-        state.looks_took(spent - (state.evidence_seconds - evidence))
-
-    def _look_between(self) -> List[News]:
-        state = self.state
-        if not state.is_running or not self.scene.rank:
-            return []
-        self._look_ahead()
-        return list(self._detector.look_urgently(self._clock() - self._began))
-
-    def look(self) -> None:
+    def look(self, is_whole: bool = True) -> None:
         """One look at everything, and all that follows from it; nothing where one is under way.
 
-        What is to be told is told when the look is over: a callback or a handler of the log may take its time.
+        What is to be told is told when the look is over: a callback or a handler of the log may take its time. Between
+        two such looks there may be others, only at what may leak.
         """
-        began = time.thread_time()
-        self._looked_at = self._clock()
+        state, began = self.state, time.thread_time()
+        evidence = state.evidence_seconds
         news: List[News] = []
-        if not self._looking.take(lambda: news.extend(self._look()), 0):
+        if not self._looking.take(lambda: news.extend(self._look(is_whole)), 0):
             return
-        state = self.state
-        if state.is_running:
+        if is_whole and state.is_running:
             self.control_socket.look()
         self.telling.tell(news)
-        if state.is_running and self.scene.rank:
+        if is_whole:
+            self._follow_look()
+        spent = time.thread_time() - began
+        state.own_seconds += spent
+        if not is_whole:
+            state.looks_took(spent - (state.evidence_seconds - evidence))
+        elif state.is_running:
+            state.keep_to_budget(time.monotonic())
+            self._detector.longest_seconds = state.pause.seconds
+
+    def _follow_look(self) -> None:
+        if self.state.is_running and self.scene.rank:
             self.telling.tell_left(self.answers.look_at_models())
-        for listener in list(self.after_look) if state.is_running else ():
+        for listener in list(self.after_look) if self.state.is_running else ():
             try:
                 listener()
             except Exception:
                 guard.failed("after a look")
-        state.own_seconds += time.thread_time() - began
-        if state.is_running:
-            state.keep_to_budget(time.monotonic())
 
-    def _look(self) -> List[News]:
+    def _look(self, is_whole: bool) -> List[News]:
         """What is to be told."""
-        state = self.state
+        state, now = self.state, self._clock() - self._began
         if not state.is_running:
             return []
+        if not is_whole:
+            self._look_ahead()
+            return list(self._detector.look_between(now))
         state.probes.imported()
         state.looked_at = time.time()
         if not self.scene.rank:
@@ -233,7 +219,7 @@ class Watch:
             return []
         state.looks += 1
         self._look_ahead()
-        found = self._detector.look(self._clock() - self._began)
+        found = self._detector.look(now)
         state.moments.look(state.looked_at - state.began, self.process.read, self.ledger.read)
         expected = self.expectations.look()
         return [*found, *expected.gone, *expected.late, *self.explanations.news()]
