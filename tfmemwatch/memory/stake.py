@@ -20,6 +20,11 @@ class Used(NamedTuple):
     share: float
     limit: str
     seconds: float
+    after: float = 0.0  # seconds, in which that share was used
+
+    def share_in(self, seconds: float) -> float:
+        """What it comes to at this pace, so long after the growth began."""
+        return self.share * max(1.0, seconds / max(1e-3, self.after))
 
 
 NOTHING = Used(0.0, "", float("inf"))
@@ -70,4 +75,5 @@ def _used(then: _Moment, last: _Moment, before: Limit, now: Limit) -> Used:
         grown = of_all if not now.is_of_container or of_all <= _OTHERS * own else own
     if grown <= 0:
         return NOTHING
-    return Used(grown / max(1, before.left_bytes), now.name, now.left_bytes * (last.now - then.now) / grown)
+    after = last.now - then.now
+    return Used(grown / max(1, before.left_bytes), now.name, now.left_bytes * after / grown, after)

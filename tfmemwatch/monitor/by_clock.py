@@ -1,9 +1,9 @@
 """Looking by the clock: one detector at long, even distances, and another one where there is no time for that.
 
-The first looks every `sample_seconds`. What it finds has lasted for some ten minutes: neither a start-up nor a cache that fills
-in a while passes for a leak. The second is there only while memory rises fast enough to be used up before the first can
-be certain. It looks as often as it must (see `cadence`), evenly, and begins anew where the pace becomes another one. What it
-finds is told by the share of memory that is gone (see `urgency`), never by the number of looks.
+The first looks every `sample_seconds`. What it finds has lasted for some ten minutes: neither a start-up nor a cache
+that fills in a while passes for a leak. The second is there only while memory rises fast enough to be used up before the first can
+be certain. It looks as often as it must (see `cadence`), evenly, and begins anew where the pace becomes another one.
+What it finds is told by the share of memory that is gone (see `urgency`), never by the number of looks.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from typing import List, Optional
 
 from ..evidence.evidence import Pace
 from ..growth.memory_verdict import Verdict
-from ..growth.rules import COUNT_EVENTS, COUNT_URGENT
+from ..growth.rules import COUNT_STEADY, COUNT_URGENT
 from ..judge.judge import Draft
 from ..memory.stake import Stake
 from ..model import STILL_STARTING, Finding
-from .cadence import Cadence
+from .cadence import Cadence, Rise
 from .detector import Detector, Haste
 from .readings import Readings
 from .urgency import Urgency
 
 _PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
+_CERTAIN_LOOKS = 160  # of the first detector, until it is certain
 _REFRESH = 16  # looks after which what was found soon is weighed again
 _FIRST_LOOKS = 56  # in which evidence may begin anew at half the pause; later it must be a quarter
-_IDLE_LOOKS = 256  # without need, after which the second detector goes
+_PART_LOOKS = 64  # over which memory must have risen, or it was a swing
+_GOES_ON = 0.25  # of the pace at which it rose
 WHOLE, BETWEEN, NOTHING = "whole", "between", ""  # looks that may be due
 
 
@@ -37,14 +39,17 @@ class ByClock:
         self._stake = stake
         longest = readings.config.sample_seconds
         self._cadence = Cadence(longest)
-        self._urgency = Urgency(stake)
-        self.steady = Detector(readings, COUNT_EVENTS, _PACE, "hour", int(24 * 3600 / longest))
+        self._urgency = Urgency(stake, _CERTAIN_LOOKS * longest)
+        self.steady = Detector(readings, COUNT_STEADY, _PACE, "hour", int(24 * 3600 / longest))
         self.steady.join = self._joined
         self._urgent: Optional[Detector] = None
         self.longest_seconds = longest  # more, while looks cost more than they may
         self._looked_at = 0.0  # the last time at everything
         self._pause = longest  # of the urgent one
-        self._looks = self._idle = 0  # of the urgent one
+        self._rise: Optional[Rise] = None  # that the urgent one is there for
+        self._looks = self._part_ends = 0  # of the urgent one
+        self._least = float("inf")  # in use, in this part of its looks
+        self._floor: Optional[float] = None  # in the part before
         self._modules = len(sys.modules)
 
     # -- when
@@ -65,26 +70,37 @@ class ByClock:
             self._end_urgent()
         else:
             self._cadence.glance(now, float(used_bytes))
-            self._set_pause(self._cadence.pause_for(self._stake.left_bytes))
+            self._follow(self._cadence.rise(self._stake.left_bytes), float(used_bytes))
         if now - self._looked_at >= self.longest_seconds:
             return WHOLE
         return NOTHING if self._urgent is None else BETWEEN
 
-    def _set_pause(self, pause: float) -> None:
+    def _follow(self, rise: Optional[Rise], used_bytes: float) -> None:
+        """Begin with the second detector where memory rises fast, anew where it rises faster; end where it does not."""
+        self._least = min(self._least, used_bytes)
         if self._urgent is None:
-            if pause < self._cadence.longest_seconds:
-                self._begin_urgent(pause)
-            return
-        if pause <= self._pause:
-            self._idle = 0
-        is_known = bool(self.steady.findings)  # what is open goes on to be looked at as it was
-        if not is_known and pause <= self._pause / (2 if self._looks < _FIRST_LOOKS else 4):
-            self._begin_urgent(pause)
+            if rise is not None:
+                self._begin_urgent(rise)
+        elif self._urgent.has_drafts:
+            pass  # what leaks goes on to be looked at as it was
+        elif rise is not None and rise.pause_seconds <= self._pause / (2 if self._looks < _FIRST_LOOKS else 4):
+            self._begin_urgent(rise)
+        elif self._looks >= self._part_ends:
+            self._look_whether_it_goes_on()
 
-    def _begin_urgent(self, pause: float) -> None:
+    def _look_whether_it_goes_on(self) -> None:
+        """What was a swing, or is over, needs no more looks."""
+        rise, before = self._rise, self._floor
+        if rise is not None and before is not None and self._least - before < _GOES_ON * rise.bytes_a_look * _PART_LOOKS:
+            self._cadence.was_wrong(rise.scale)
+            self._end_urgent()
+        self._floor, self._least, self._part_ends = self._least, float("inf"), self._looks + _PART_LOOKS
+
+    def _begin_urgent(self, rise: Rise) -> None:
         self._end_urgent()
-        self._pause, self._looks, self._idle = pause, 0, 0
-        haste = Haste(pause, self._urgency.is_too_late)
+        self._rise, self._pause, self._looks = rise, rise.pause_seconds, 0
+        self._floor, self._least, self._part_ends = None, float("inf"), _PART_LOOKS
+        haste = Haste(rise.pause_seconds, self._urgency.is_too_late)
         self._urgent = Detector(self._readings, COUNT_URGENT, _PACE, "hour", haste=haste)
 
     def _end_urgent(self) -> None:
@@ -106,10 +122,6 @@ class ByClock:
         if urgent is None:
             return []
         self._looks += 1
-        self._idle += 1
-        if self._idle > _IDLE_LOOKS and not urgent.has_drafts:
-            self._end_urgent()
-            return []
         news = urgent.see(now)
         if news or (self._looks % _REFRESH == 0 and urgent.has_drafts):
             return self.steady.sum_up()

@@ -7,7 +7,7 @@ what is left would last for days, the longest pause will do.
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 _LEAST_SECONDS = 0.05
 _FINER = 100  # times: the shortest pause, as a part of the longest
@@ -17,6 +17,7 @@ _LOOKS = 200  # that evidence takes, and a little more
 _SCALES = 4  # lengths of floor, each four times the one before
 _FAN = 4
 _FLOORS = 3  # in a row that must rise
+_PATIENCE_SECONDS, _MOST_PATIENCE_SECONDS = 60.0, 3600.0  # for which a scale that was wrong is not believed
 _LEAST_RISE = 1 << 20  # bytes: below it a process stands still, on any machine
 
 
@@ -47,31 +48,51 @@ class _Floors:
         return risen / (floors[-1][0] - floors[0][0]) if risen >= _LEAST_RISE else 0.0
 
 
+class Rise(NamedTuple):
+    """Memory that rises so fast that more looks are needed."""
+
+    pause_seconds: float  # between two of them
+    bytes_a_look: float  # by which it would rise in each
+    scale: int  # on which it was seen
+
+
 class Cadence:
     """Takes what the process holds, from glance to glance; says how long to pause between two looks."""
 
     def __init__(self, longest_seconds: float) -> None:
-        self.longest_seconds = longest_seconds
+        self._longest = longest_seconds
         self._shortest = min(longest_seconds, max(_LEAST_SECONDS, longest_seconds / _FINER))
         self.glance_seconds = min(longest_seconds, _GLANCE * self._shortest)
+        self._believed_at = [0.0] * _SCALES
+        self._patience = [_PATIENCE_SECONDS] * _SCALES
         self.forget()
 
     def forget(self) -> None:
         """What was seen is no part of what will be: the program is still starting."""
+        self._now = 0.0
         self._floors = [_Floors(self.glance_seconds * _FAN**scale) for scale in range(_SCALES)]
 
     def glance(self, now: float, used_bytes: float) -> None:
         """Take one reading."""
+        self._now = now
         for floors in self._floors:
             floors.add(now, used_bytes)
 
-    def pause_for(self, left_bytes: Optional[int]) -> float:
-        """So long between two looks, where so much is left: the longest, or that halved some times."""
-        fastest = max(floors.bytes_a_second for floors in self._floors)
-        pause = self.longest_seconds
+    def was_wrong(self, scale: int) -> None:
+        """What was seen on a scale was a swing: that one and the finer ones are believed again later, and ever later."""
+        for one in range(scale + 1):
+            self._believed_at[one] = self._now + self._patience[one]
+            self._patience[one] = min(2 * self._patience[one], _MOST_PATIENCE_SECONDS)
+
+    def rise(self, left_bytes: Optional[int]) -> Optional[Rise]:
+        """The rise by which most of what is left would be used up; None where the longest pause will do."""
+        paces = [(floors.bytes_a_second, scale) for scale, floors in enumerate(self._floors)
+                 if self._now >= self._believed_at[scale]]  # fmt: skip
+        fastest, scale = max(paces, default=(0.0, 0))
         if left_bytes is None or fastest <= 0:
-            return pause
-        wanted = max(self._shortest, _SHARE * left_bytes / fastest / _LOOKS)
-        while pause > wanted:
+            return None
+        wanted, pause = _SHARE * left_bytes / fastest / _LOOKS, self._longest
+        while pause > max(self._shortest, wanted):
             pause /= 2
-        return max(self._shortest, pause)
+        pause = max(self._shortest, pause)
+        return Rise(pause, pause * fastest, scale) if pause < self._longest else None

@@ -1,0 +1,122 @@
+"""When a leak is told: before a fifth of the free memory is gone; what ends in time is never told. On simulated time."""
+
+import math
+
+import pytest
+from simulated import BASE, MB, Program, without_a_heap
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+ROOM = 2000 * MB  # that is free when the growth begins
+BEGINS = 300  # seconds after the start
+
+
+@pytest.fixture(autouse=True)
+def no_heap(monkeypatch):
+    without_a_heap(monkeypatch)
+
+
+def leak(kinds, each, seconds_to_limit):
+    """A program that uses up its room in so long, by things of `each` bytes that are counted as these kinds."""
+
+    def number(now):
+        return max(0.0, now - BEGINS) / seconds_to_limit * ROOM // each
+
+    return Program(
+        lambda now: number(now) * each, lambda now: {kind: number(now) for kind in kinds}, BASE + ROOM,
+    )  # fmt: skip
+
+
+def share_when_named(program, seconds_to_limit):
+    """Of the room, used up at the first warning."""
+    program.run(BEGINS + seconds_to_limit)
+    assert program.warnings, "not named before the end"
+    now, finding = program.warnings[0]
+    return program.held(now) / ROOM, finding
+
+
+KINDS = {
+    "retrace": (("retrace", "function_graph"), MB // 4),
+    "session_unclosed": (("session",), 2 * MB),
+    "model_rebuild": (("model", "variable", "name"), 3 * MB),
+    "variable": (("variable",), MB),
+    "cache": (("seed",), 36000),
+    "native_heap": ((), MB // 5),
+}
+
+
+@pytest.mark.parametrize("seconds", [MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, DAY])
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_leak_is_named_before_a_fifth_of_the_free_memory_is_gone(kind, seconds):
+    """However fast it is, if it takes a minute or more to the limit; at default settings."""
+    kinds, each = KINDS[kind]
+    share, finding = share_when_named(leak(kinds, each, seconds), seconds)
+    assert finding.kind == kind
+    assert share <= 0.2
+
+
+def test_what_is_told_early_says_so():
+    """The sentence has the share that is gone, and when the limit is reached."""
+    _, finding = share_when_named(leak(("session",), 2 * MB, 5 * MINUTE), 5 * MINUTE)
+    assert "told early: it has taken 1" in str(finding)
+    assert "container limit is reached in" in str(finding)
+
+
+def test_a_rate_is_by_the_clock_that_really_passed():
+    """Whatever the pauses between the looks were: 1,000 things in five minutes are 12,000 an hour."""
+    _, finding = share_when_named(leak(("session",), 2 * MB, 5 * MINUTE), 5 * MINUTE)
+    assert finding.rate == pytest.approx(12000, rel=0.1)
+    assert finding.since == pytest.approx(BEGINS, abs=10)
+
+
+def models_loaded(now, number=200, seconds=600):
+    return min(number, number * now / seconds)
+
+
+INNOCENTS = {
+    "200 models loaded in ten minutes": (
+        lambda now: 10 * MB * int(models_loaded(now)),
+        lambda now: {kind: int(models_loaded(now)) for kind in ("model", "variable", "name")},
+    ),
+    "a cache that fills by chance in 20 minutes": (
+        lambda now: 400 * MB * (1 - math.exp(-now / 400)), None,
+    ),
+    "a replay buffer that is full after 20 minutes": (lambda now: 600 * MB * min(1, now / 1200), None),
+    "an epoch that is cached in five minutes": (lambda now: 1000 * MB * min(1, now / 300), None),
+    "100 shapes warmed up in five minutes": (
+        lambda now: MB * int(min(100, now / 3)),
+        lambda now: {kind: int(min(100, now / 3)) for kind in ("retrace", "function_graph")},
+    ),
+    "100 shapes warmed up in five seconds": (
+        lambda now: MB * int(min(100, now * 20)),
+        lambda now: {kind: int(min(100, now * 20)) for kind in ("retrace", "function_graph")},
+    ),
+    "a thread pool, one thread a second": (lambda now: 8 * MB * int(min(64, now)), None),
+    "a daily swing": (lambda now: 400 * MB * (1 - math.cos(2 * math.pi * now / DAY)), None),
+    "an hourly swing": (lambda now: 400 * MB * (1 - math.cos(2 * math.pi * now / HOUR)), None),
+    "a saw-tooth of ten minutes": (lambda now: MB * (now % 600), None),
+    "a saw-tooth of two seconds": (lambda now: 100 * MB * (now % 2), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(INNOCENTS))
+def test_what_ends_in_time_is_no_warning(name):
+    """A start-up of ten minutes, what fills in twenty, what swings: where memory does not end meanwhile, nothing is told."""
+    held, counts = INNOCENTS[name]
+    program = Program(held, counts, BASE + 16000 * MB).run(2 * HOUR, until_warned=False)
+    assert [str(one) for _, one in program.warnings] == []
+
+
+@pytest.mark.parametrize("held", [lambda now: 0.0, lambda now: 100 * MB * (now % 2), lambda now: 1000.0 * now])
+def test_looks_are_seldom_where_nothing_is_at_stake(held):
+    """What stands still, swings, or lasts for weeks: one look each five seconds, and few between."""
+    program = Program(held, None, BASE + 16000 * MB).run(HOUR)
+    assert program.looks <= HOUR / 5 + 1
+    assert program.between <= 2 * program.looks
+
+
+def test_no_pause_is_shorter_than_a_hundredth_of_the_longest():
+    """Who wants few looks gets few."""
+    program = leak(("session",), 2 * MB, MINUTE)
+    program.config = program.config._replace(sample_seconds=600.0)
+    program.run(BEGINS + MINUTE, until_warned=False)
+    assert program.looks + program.between <= (BEGINS + MINUTE) / 6 + 1
