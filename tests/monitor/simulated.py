@@ -60,6 +60,7 @@ class Program:
         self.stake = Stake()
         self.told = []  # (when, finding)
         self.looks = self.between = 0
+        self.is_endless = lambda now: False
 
     # -- what a detector reads
 
@@ -88,6 +89,9 @@ class Program:
 
     def calls(self):
         return []
+
+    def endless_retraces(self):
+        return frozenset([LINE] if self.is_endless(self.now) else [])
 
     def has_caches(self):
         return False

@@ -120,3 +120,37 @@ def test_no_pause_is_shorter_than_a_hundredth_of_the_longest():
     program.config = program.config._replace(sample_seconds=600.0)
     program.run(BEGINS + MINUTE, until_warned=False)
     assert program.looks + program.between <= (BEGINS + MINUTE) / 6 + 1
+
+
+def retraces(every, endless=True, most=math.inf):
+    """A program that traces once in so many seconds; from the twelfth on it is known that this has no end."""
+
+    def number(now):
+        return min(most, max(0.0, now - BEGINS) // every)
+
+    program = Program(lambda now: number(now) * MB / 4,
+                      lambda now: {kind: number(now) for kind in ("retrace", "function_graph")},
+                      BASE + 16000 * MB)  # fmt: skip
+    program.is_endless = lambda now: endless and number(now) >= 12
+    return program
+
+
+@pytest.mark.parametrize("every", [1, 10, 60, 600])
+def test_retraces_that_have_no_end_are_told_at_the_twelfth(every):
+    """In a program of any pace: a Python float that is new each time needs no statistics."""
+    program = retraces(every).run(BEGINS + 30 * every + 60)
+    now, finding = program.warnings[0]
+    assert (finding.kind, finding.grown >= 12) == ("retrace", True)
+    assert now - BEGINS <= 12 * every + 60
+    assert finding.rate == pytest.approx(3600 / every, rel=0.25)
+
+
+def test_retraces_that_end_are_over():
+    """After as long a time as a third of that for which they came."""
+    program = retraces(10, most=30).run(BEGINS + 3600, until_warned=False)
+    assert [one.state for _, one in program.told if one.is_sure] == ["leak", "leak", "over"]
+
+
+def test_retraces_that_may_end_are_no_warning_so_soon():
+    """Shapes, integers and objects may come from a set that is soon complete."""
+    assert retraces(10, endless=False, most=30).run(BEGINS + 3600, until_warned=False).warnings == []

@@ -32,6 +32,7 @@ class Judge:
         self._per = per
         self._now = 0.0
         self._times = Timeline()  # when each look was
+        self._endless: FrozenSet[Key] = frozenset()  # what leaks though its series has not said so
         self._tracks: Dict[Key, Track] = {}
 
     def look(self, tallies: Mapping[Key, Tally], now: float) -> bool:
@@ -55,10 +56,21 @@ class Judge:
         """What would be told, if it is not garbage that waits for the collector."""
         return [track for track in self._tracks.values() if track.is_suspected]
 
+    def know_endless(self, keys: Collection[Key]) -> bool:
+        """That these climb for a reason that has no end needs no more looks; True where one begins to leak or ends."""
+        tracks = [track for track in map(self._tracks.get, keys) if track is not None]
+        for track in tracks:
+            track.is_endless = True
+        before, self._endless = self._endless, frozenset(track.key for track in tracks if self._leaks(track))
+        return before != self._endless
+
+    def _leaks(self, track: Track) -> bool:
+        return track.leaking is not None or (track.is_endless and track.died == 0 and track.is_rising(self._now))
+
     @property
     def has_leaks(self) -> bool:
         """Whether some count leaks."""
-        return any(track.leaking is not None for track in self._tracks.values())
+        return any(map(self._leaks, self._tracks.values()))
 
     def confirm(self, tallies: Mapping[Key, Tally], keys: Optional[Collection[Key]] = None) -> None:
         """Look again after a collection, at all or at these: what has gone was no leak."""
@@ -92,7 +104,7 @@ class Judge:
 
     def drafts(self, tallies: Mapping[Key, Tally]) -> List[Draft]:
         """The stories that the leaking counts tell, the deepest causes first."""
-        leaking = {key: track for key, track in self._tracks.items() if track.leaking is not None}
+        leaking = {key: track for key, track in self._tracks.items() if self._leaks(track)}
         rising = [track for track in self._tracks.values() if track.is_rising(self._now)]
         drafts = []
         for story in STORIES:
@@ -135,10 +147,10 @@ class Judge:
         growth = main.leaking.growth if main.leaking is not None else None
         tally = tallies[counted_as(cause.key)]
         row = advice(story.advice, tally.note or "here")
-        since, rate = self._pace(main, growth) if growth else (main.first_at, 0.0)
+        since, rate = self._pace(main, growth) if growth else (main.first_at, self._pace_of(main))
         finding = Finding(
             kind=row.kind, site=cause.key.site, since=since,
-            grown=int(growth.last - growth.first) if growth else 0,
+            grown=int(growth.last - growth.first) if growth else int(main.high - main.start) * main.is_endless,
             rate=rate, per=self._per,
             bytes=sum(bytes_of(track, tallies) for track in gone),
             verdict=LEAK, cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
@@ -146,6 +158,11 @@ class Judge:
             counted=BY_KIND[main.key.kind].title if story.because in MAKERS else "",
         )  # fmt: skip
         return Draft(finding, tuple(gone))
+
+    def _pace_of(self, track: Track) -> float:
+        """The same of a count that is not a leak by its series, and known to have no end."""
+        seconds = (track.high - track.start) / max(1e-3, self._now - track.first_at) * track.is_endless
+        return seconds if self._per == "step" else 3600 * seconds
 
     def _pace(self, track: Track, growth: Growth) -> Tuple[float, float]:
         """Since when it grows, and by how much in a step or an hour: by the time that really passed."""

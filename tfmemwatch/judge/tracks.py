@@ -28,7 +28,7 @@ class Track:
     """
 
     __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "first_look", "floor", "high", "history",
-                 "is_garbage", "key", "points", "series", "start", "stride")  # fmt: skip
+                 "is_endless", "is_garbage", "key", "points", "series", "start", "stride")  # fmt: skip
 
     def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float, first_look: int = 0) -> None:
         self.key = key
@@ -45,6 +45,7 @@ class Track:
         self.start = -1.0  # its first value, once there is one
         self.high = start
         self.floor = -1.0  # what the last collection has left; none yet
+        self.is_endless = False  # it is known why it grows, and that this has no end
         self.is_garbage = False  # what it climbs by waits for the collector
         self.climbs = self.died = 0
         self.first_at = self.climbed_at = now

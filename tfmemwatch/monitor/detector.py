@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from functools import partial
-from typing import Callable, List, Mapping, Optional
+from typing import Callable, Iterable, List, Mapping, Optional
 
 from ..evidence.background import Background
 from ..evidence.call_growth import CallGrowth
@@ -23,7 +23,7 @@ from ..judge.judge import Draft, Judge
 from ..judge.open_findings import OpenFindings
 from ..ledger.counts import Ledger
 from ..memory.process import Memory
-from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Tally
+from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Site, Tally
 from ..seams import places
 from .garbage import ByteDoubts, GarbageDoubts
 from .kept_lines import KeptLines
@@ -115,6 +115,8 @@ class Detector:
         tallies = self._readings.counts()
         news = self._judge.look(tallies, now)
         news = self._confirm_counts(tallies) or news
+        if not self._is_asked:
+            news = self._judge.know_endless(_graphs_of(self._readings.endless_retraces())) or news
         return (self._look_at_memory(now, may_inquire) or news) if self._readings.config.evidence else news
 
     def _look_at_memory(self, now: float, may_inquire: bool) -> bool:
@@ -252,6 +254,10 @@ class Detector:
         if keeping is None or keeping.site is None or draft.finding.kind not in _KEPT:
             return draft
         return draft._replace(finding=draft.finding._replace(site=keeping.site, holder=keeping.holder))
+
+
+def _graphs_of(sites: Iterable[Site]) -> List[Key]:
+    return [Key("function_graph", site) for site in sites]
 
 
 def _living(ledger: Ledger, key: Key) -> List[int]:
