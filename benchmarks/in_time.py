@@ -2,8 +2,8 @@
 
     python benchmarks/in_time.py [--kinds NAME ...] [--seconds S ...] [--megabytes N] [--json]
 
-Each program runs in a process of its own, with default settings. When TensorFlow is imported, a leak begins that uses up N
-megabytes in S seconds, evenly. It ends when it is named, or when half is used up. A row is ok where it was named before
+Each program runs in a process of its own, with default settings. When TensorFlow is imported, a leak begins that uses
+up N megabytes in S seconds, evenly. It ends when it is named, or when half is used up. A row is ok where it was named before
 a fifth was used up. The limit is one that the watch is told: what is resident and in no file, as a container counts it.
 """
 
@@ -37,7 +37,7 @@ def limit_to(most: int) -> None:
     """Let the watch see a container of this size."""
     from tfmemwatch.memory.limits import Limit, Limits
 
-    setattr(Limits, "read", lambda limits: [Limit("container limit", most, own_bytes(), True)])
+    Limits.read = lambda limits: [Limit("container limit", most, own_bytes(), True)]
 
 
 # -- the leaks: each makes a function that leaks once
@@ -181,7 +181,7 @@ def asked(kind: str, seconds: float, megabytes: int) -> Dict[str, Any]:
     """What a child came to."""
     ran = subprocess.run(
         [sys.executable, __file__, "--child", kind, str(seconds), str(megabytes)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False,
+        capture_output=True, text=True, check=False,
         env=dict(os.environ, PYTHONPATH=str(Path(__file__).resolve().parent.parent), TF_CPP_MIN_LOG_LEVEL="3"),
     )  # fmt: skip
     rows = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]

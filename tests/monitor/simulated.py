@@ -1,6 +1,6 @@
 """A program on simulated time, under a watch by the clock: nothing sleeps, and TensorFlow is not there.
 
-What stands in for the process (counts, bytes in use, the limit) are numbers that a test writes down as functions of time.
+What stands in for the process (counts, bytes in use, the limit) are numbers, written down as functions of time.
 """
 
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""When a leak is told: before a fifth of the free memory is gone; what ends in time is never told. On simulated time."""
+"""A leak is told before a fifth of the free memory is gone; what ends in time is never told. On simulated time."""
 
 import math
 
@@ -44,8 +44,13 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("seconds", [MINUTE, 5 * MINUTE, HOUR, 6 * HOUR, DAY])
-@pytest.mark.parametrize("kind", list(KINDS))
+CASES = [(kind, seconds) for kind in KINDS for seconds in (MINUTE, 5 * MINUTE, HOUR, DAY)]
+QUICK = [("retrace", MINUTE), ("session_unclosed", HOUR), ("native_heap", MINUTE)]
+
+
+@pytest.mark.parametrize(
+    "kind, seconds", QUICK + [pytest.param(*case, marks=pytest.mark.slow) for case in CASES if case not in QUICK]
+)
 def test_a_leak_is_named_before_a_fifth_of_the_free_memory_is_gone(kind, seconds):
     """However fast it is, if it takes a minute or more to the limit; at default settings."""
     kinds, each = KINDS[kind]
@@ -98,14 +103,16 @@ INNOCENTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(INNOCENTS))
 def test_what_ends_in_time_is_no_warning(name):
-    """A start-up of ten minutes, what fills in twenty, what swings: where memory does not end meanwhile, nothing is told."""
+    """A start-up of ten minutes, what fills in twenty, what swings: nothing, where memory does not end meanwhile."""
     held, counts = INNOCENTS[name]
     program = Program(held, counts, BASE + 16000 * MB).run(2 * HOUR, until_warned=False)
     assert [str(one) for _, one in program.warnings] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [lambda now: 0.0, lambda now: 100 * MB * (now % 2), lambda now: 1000.0 * now])
 def test_looks_are_seldom_where_nothing_is_at_stake(held):
     """What stands still, swings, or lasts for weeks: one look each five seconds, and few between."""
@@ -135,7 +142,7 @@ def retraces(every, endless=True, most=math.inf):
     return program
 
 
-@pytest.mark.parametrize("every", [1, 10, 60, 600])
+@pytest.mark.parametrize("every", [1, 60, pytest.param(600, marks=pytest.mark.slow)])
 def test_retraces_that_have_no_end_are_told_at_the_twelfth(every):
     """In a program of any pace: a Python float that is new each time needs no statistics."""
     program = retraces(every).run(BEGINS + 30 * every + 60)
@@ -145,12 +152,14 @@ def test_retraces_that_have_no_end_are_told_at_the_twelfth(every):
     assert finding.rate == pytest.approx(3600 / every, rel=0.25)
 
 
+@pytest.mark.slow
 def test_retraces_that_end_are_over():
     """After as long a time as a third of that for which they came."""
     program = retraces(10, most=30).run(BEGINS + 3600, until_warned=False)
     assert [one.state for _, one in program.told if one.is_sure] == ["leak", "leak", "over"]
 
 
+@pytest.mark.slow
 def test_retraces_that_may_end_are_no_warning_so_soon():
     """Shapes, integers and objects may come from a set that is soon complete."""
     assert retraces(10, endless=False, most=30).run(BEGINS + 3600, until_warned=False).warnings == []

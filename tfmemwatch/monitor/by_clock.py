@@ -1,9 +1,10 @@
 """Looking by the clock: one detector at long, even distances, and another one where there is no time for that.
 
-The first looks every `sample_seconds`. What it finds has lasted for some ten minutes: neither a start-up nor a cache
-that fills in a while passes for a leak. The second is there only while memory rises fast enough to be used up before the first can
-be certain. It looks as often as it must (see `cadence`), evenly, and begins anew where the pace becomes another one.
-What it finds is told by the share of memory that is gone (see `urgency`), never by the number of looks.
+The first looks every `sample_seconds`. What it finds has lasted for more than ten minutes: neither a start-up nor a
+cache that fills in a while passes for a leak. The second is there only while memory rises fast enough to be used up
+before the first can be certain. It looks as often as it must (see `cadence`), evenly, and begins anew where the pace
+becomes another one. What it finds is told by the share of memory that is gone (see `urgency`), never by the number of
+looks.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class ByClock:
     def _look_whether_it_goes_on(self) -> None:
         """What was a swing, or is over, needs no more looks."""
         rise, before = self._rise, self._floor
-        if rise is not None and before is not None and self._least - before < _GOES_ON * rise.bytes_a_look * _PART_LOOKS:
+        risen = self._least - before if before is not None else float("inf")
+        if rise is not None and risen < _GOES_ON * rise.bytes_a_look * _PART_LOOKS:
             self._cadence.was_wrong(rise.scale)
             self._end_urgent()
         self._floor, self._least, self._part_ends = self._least, float("inf"), self._looks + _PART_LOOKS

@@ -79,7 +79,7 @@ class Cadence:
             floors.add(now, used_bytes)
 
     def was_wrong(self, scale: int) -> None:
-        """What was seen on a scale was a swing: that one and the finer ones are believed again later, and ever later."""
+        """What was seen on a scale was a swing: that one and the finer ones are believed again later, ever later."""
         for one in range(scale + 1):
             self._believed_at[one] = self._now + self._patience[one]
             self._patience[one] = min(2 * self._patience[one], _MOST_PATIENCE_SECONDS)
