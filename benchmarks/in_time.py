@@ -3,8 +3,9 @@
     python benchmarks/in_time.py [--kinds NAME ...] [--seconds S ...] [--megabytes N] [--json]
 
 Each program runs in a process of its own, with default settings. When TensorFlow is imported, a leak begins that uses
-up N megabytes in S seconds, evenly. It ends when it is named, or when half is used up. A row is ok where it was named before
-a fifth was used up. The limit is one that the watch is told: what is resident and in no file, as a container counts it.
+up N megabytes in S seconds, evenly. It ends when it is named, or when half is used up. A row is ok where it was named
+before a fifth was used up. The limit is one that the watch is told: what is resident and in no file, as a container
+counts it.
 """
 
 from __future__ import annotations

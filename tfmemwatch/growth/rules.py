@@ -34,7 +34,7 @@ COUNT_STEPS = Rule(block=1, rises=32, apart=1e6, recent=8)
 COUNT_EVENTS = Rule(block=4, rises=28, apart=1e7, again=1.125, straighten=2.0)
 
 # The same by the clock, at a look each five seconds: longer than a start-up of ten minutes.
-COUNT_STEADY = COUNT_EVENTS._replace(rises=38)
+COUNT_STEADY = COUNT_EVENTS._replace(rises=35)
 
 # The same where memory ends soon: there is time for a few things only, and what it finds must also have used up much.
 COUNT_URGENT = COUNT_EVENTS._replace(block=2, rises=20, coarse_rises=20, apart=7e5)

@@ -13,18 +13,19 @@ import sys
 from typing import List, Optional
 
 from ..evidence.evidence import Pace
+from ..evidence.inquiry import Haste
 from ..growth.memory_verdict import Verdict
 from ..growth.rules import COUNT_STEADY, COUNT_URGENT
 from ..judge.judge import Draft
 from ..memory.stake import Stake
 from ..model import STILL_STARTING, Finding
 from .cadence import Cadence, Rise
-from .detector import Detector, Haste
+from .detector import Detector
 from .readings import Readings
 from .urgency import Urgency
 
 _PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
-_CERTAIN_LOOKS = 160  # of the first detector, until it is certain
+_CERTAIN_LOOKS = 150  # of the first detector, until it is certain
 _REFRESH = 16  # looks after which what was found soon is weighed again
 _FIRST_LOOKS = 56  # in which evidence may begin anew at half the pause; later it must be a quarter
 _PART_LOOKS = 64  # over which memory must have risen, or it was a swing
