@@ -163,3 +163,26 @@ def test_retraces_that_end_are_over():
 def test_retraces_that_may_end_are_no_warning_so_soon():
     """Shapes, integers and objects may come from a set that is soon complete."""
     assert retraces(10, endless=False, most=30).run(BEGINS + 3600, until_warned=False).warnings == []
+
+
+def test_a_leak_that_was_told_early_goes_on_as_one_finding_at_ever_fewer_looks():
+    """When it slows down it is neither over nor told by another name, and the watch costs what it did before."""
+    def held(now):
+        return 400 * MB * min(1, now / 60) + MB // 20 * max(0, now - 60)
+
+    program = Program(held, lambda now: {"session": held(now) // MB}, BASE + 2000 * MB).run(900, until_warned=False)
+    assert {(one.kind, one.state) for _, one in program.warnings} == {("session_unclosed", "leak")}
+    assert not [one for _, one in program.told if one.state == "over"]
+    before = program.between
+    program_longer = Program(held, program.counts_at, BASE + 2000 * MB).run(1500, until_warned=False)
+    assert program_longer.between - before <= 150
+
+
+def test_growth_that_stops_soon_after_it_was_told_early_is_over():
+    """A cache that was as large as 15 % of what was free."""
+    def held(now):
+        return 300 * MB * min(1, now / 60)
+
+    program = Program(held, lambda now: {"variable": held(now) // MB}, BASE + 2000 * MB).run(1200, until_warned=False)
+    states = [one.state for _, one in program.told if one.is_sure]
+    assert states[-1:] == ["over"]

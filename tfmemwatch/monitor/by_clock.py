@@ -29,6 +29,7 @@ _CERTAIN_LOOKS = 150  # of the first detector, until it is certain
 _REFRESH = 16  # looks after which what was found soon is weighed again
 _FIRST_LOOKS = 56  # in which evidence may begin anew at half the pause; later it must be a quarter
 _PART_LOOKS = 64  # over which memory must have risen, or it was a swing
+_SLOWER = 1.02  # times the pause, from look to look, when all is told
 _GOES_ON = 0.25  # of the pace at which it rose
 WHOLE, BETWEEN, NOTHING = "whole", "between", ""  # looks that may be due
 
@@ -84,11 +85,18 @@ class ByClock:
             if rise is not None:
                 self._begin_urgent(rise)
         elif self._urgent.has_drafts:
-            pass  # what leaks goes on to be looked at as it was
+            self._slow_down(rise)
         elif rise is not None and rise.pause_seconds <= self._pause / (2 if self._looks < _FIRST_LOOKS else 4):
             self._begin_urgent(rise)
         elif self._looks >= self._part_ends:
             self._look_whether_it_goes_on()
+
+    def _slow_down(self, rise: Optional[Rise]) -> None:
+        """What leaks is looked at as it was until it is told; then as often as it still asks for."""
+        findings = self.steady.findings
+        if findings and all(one.is_sure for one in findings):
+            longer = rise.pause_seconds if rise is not None else _SLOWER * self._pause
+            self._pause = min(self._cadence.longest_seconds, max(self._pause, longer))
 
     def _look_whether_it_goes_on(self) -> None:
         """What was a swing, or is over, needs no more looks."""

@@ -60,7 +60,7 @@ class Cadence:
     """Takes what the process holds, from glance to glance; says how long to pause between two looks."""
 
     def __init__(self, longest_seconds: float) -> None:
-        self._longest = longest_seconds
+        self.longest_seconds = longest_seconds
         self._shortest = min(longest_seconds, max(_LEAST_SECONDS, longest_seconds / _FINER))
         self.glance_seconds = min(longest_seconds, _GLANCE * self._shortest)
         self._believed_at = [0.0] * _SCALES
@@ -91,8 +91,8 @@ class Cadence:
         fastest, scale = max(paces, default=(0.0, 0))
         if left_bytes is None or fastest <= 0:
             return None
-        wanted, pause = _SHARE * left_bytes / fastest / _LOOKS, self._longest
+        wanted, pause = _SHARE * left_bytes / fastest / _LOOKS, self.longest_seconds
         while pause > max(self._shortest, wanted):
             pause /= 2
         pause = max(self._shortest, pause)
-        return Rise(pause, pause * fastest, scale) if pause < self._longest else None
+        return Rise(pause, pause * fastest, scale) if pause < self.longest_seconds else None
