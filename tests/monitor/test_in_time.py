@@ -167,6 +167,7 @@ def test_retraces_that_may_end_are_no_warning_so_soon():
 
 def test_a_leak_that_was_told_early_goes_on_as_one_finding_at_ever_fewer_looks():
     """When it slows down it is neither over nor told by another name, and the watch costs what it did before."""
+
     def held(now):
         return 400 * MB * min(1, now / 60) + MB // 20 * max(0, now - 60)
 
@@ -180,6 +181,7 @@ def test_a_leak_that_was_told_early_goes_on_as_one_finding_at_ever_fewer_looks()
 
 def test_growth_that_stops_soon_after_it_was_told_early_is_over():
     """A cache that was as large as 15 % of what was free."""
+
     def held(now):
         return 300 * MB * min(1, now / 60)
 
