@@ -24,7 +24,7 @@ lint:  ## style, types, import contracts
 tables:  ## the README's tables and the example's dashboard, from the catalogue
 	@$(IN) quick tests/tables.py
 
-matrix:  ## the contract and leak tests, on every TensorFlow
+matrix:  ## the contract and leak tests, on every TensorFlow but the newest, which `make test` has
 	@python3 tests/matrix.py
 
 replicas:  ## the metrics of killed replicas, under Ray Serve and BentoML
