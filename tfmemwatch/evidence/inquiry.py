@@ -28,6 +28,7 @@ _MISSES = 2  # inquiries that must find nothing before what was found is over
 _WAIT_IF_EXPLAINED = 16  # looks, where a count has come to explain what grows
 _SOON = 8  # looks after which an urgent one begins: by then it is known whether a count rises
 _RISING = 27  # looks that memory has risen for when it is suspected
+_HELD = 0.3  # of what memory is known to rise by: so much must a collection hold, to be its cause
 _STILL = LOOKS  # looks without a suspicion, after which a rise is another one
 
 Read = Callable[[], Memory]
@@ -37,6 +38,7 @@ class Haste(NamedTuple):
     """Memory is known to rise, and to end soon."""
 
     pause_seconds: float  # between two looks
+    bytes_a_look: float  # by which it rises
     is_too_late: Callable[[float, float, float], bool]  # since when, now, and for how many seconds more
 
 
@@ -198,11 +200,16 @@ class Inquiry:
 
     def _conclude(self, evidence: Evidence) -> bool:
         """All looks are taken: ask, and end the inquiry or look on."""
-        if not evidence.is_material(evidence.grown):
+        if not evidence.is_material(evidence.grown) and not self._is_held_by_a_collection(evidence):
             return self._end_without_finding()
         if self._ask(END, evidence):
             return True
         return self.is_open and self._schedule.looks >= self._schedule.lasts and self._end_without_finding()
+
+    def _is_held_by_a_collection(self, evidence: Evidence) -> bool:
+        """In so short a while what is in use says little: what we ourselves have freed is filled first."""
+        least = _HELD * self._haste.bytes_a_look * evidence.span if self._haste is not None else float("inf")
+        return any(evidence.bytes_of(one) >= least for one in evidence.collections)
 
     def _ask(self, when: str, evidence: Evidence) -> bool:
         """Ask the hypotheses in turn until one accuses, or wants to see more."""

@@ -27,7 +27,7 @@ from .urgency import Urgency
 _PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 _CERTAIN_LOOKS = 150  # of the first detector, until it is certain
 _REFRESH = 16  # looks after which what was found soon is weighed again
-_FIRST_LOOKS = 56  # in which evidence may begin anew at half the pause; later it must be a quarter
+_FASTER = 3  # times as fast must memory rise, for evidence to begin anew
 _PART_LOOKS = 64  # over which memory must have risen, or it was a swing
 _SLOWER = 1.02  # times the pause, from look to look, when all is told
 _GOES_ON = 0.25  # of the pace at which it rose
@@ -86,7 +86,7 @@ class ByClock:
                 self._begin_urgent(rise)
         elif self._urgent.has_drafts:
             self._slow_down(rise)
-        elif rise is not None and rise.pause_seconds <= self._pause / (2 if self._looks < _FIRST_LOOKS else 4):
+        elif rise is not None and rise.pause_seconds <= self._pause / _FASTER:
             self._begin_urgent(rise)
         elif self._looks >= self._part_ends:
             self._look_whether_it_goes_on()
@@ -111,7 +111,7 @@ class ByClock:
         self._end_urgent()
         self._rise, self._pause, self._looks = rise, rise.pause_seconds, 0
         self._floor, self._least, self._part_ends = None, float("inf"), _PART_LOOKS
-        haste = Haste(rise.pause_seconds, self._urgency.is_too_late)
+        haste = Haste(rise.pause_seconds, rise.bytes_a_look, self._urgency.is_too_late)
         self._urgent = Detector(self._readings, COUNT_URGENT, _PACE, "hour", haste=haste)
 
     def _end_urgent(self) -> None:

@@ -1,8 +1,8 @@
 """How often to look: as often as what is at stake asks. Knows no clock and no process: values in, a pause out.
 
 A leak is to be named before it has used up a fifth of the memory that was free when it began, and evidence takes some
-200 looks. So these must fit into the time in which a tenth is used up at the present pace. While all stands still, or
-what is left would last for days, the longest pause will do.
+100 looks. So these must fit into the time in which a tenth is used up at the present pace. While all stands still, or
+what is left would last for hours, the longest pause will do.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _LEAST_SECONDS = 0.05
 _FINER = 100  # times: the shortest pause, as a part of the longest
 _GLANCE = 10  # times the shortest pause: from one glance to the next
 _SHARE = 0.1  # of what is left: while it is used up, evidence is taken
-_LOOKS = 200  # that evidence takes, and a little more
+_LOOKS = 100  # that evidence takes, and a little more; with many more there would be too few steps of the leak in them
 _SCALES = 4  # lengths of floor, each four times the one before
 _FAN = 4
 _FLOORS = 3  # in a row that must rise
@@ -91,8 +91,5 @@ class Cadence:
         fastest, scale = max(paces, default=(0.0, 0))
         if left_bytes is None or fastest <= 0:
             return None
-        wanted, pause = _SHARE * left_bytes / fastest / _LOOKS, self.longest_seconds
-        while pause > max(self._shortest, wanted):
-            pause /= 2
-        pause = max(self._shortest, pause)
+        pause = max(self._shortest, _SHARE * left_bytes / fastest / _LOOKS)
         return Rise(pause, pause * fastest, scale) if pause < self.longest_seconds else None

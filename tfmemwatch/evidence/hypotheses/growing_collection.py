@@ -35,5 +35,6 @@ def accused(evidence: Evidence, one: Collection, holding: Holding, first_time: s
     story = "live_tensors" if evidence.ask.weight(one.id).tensors >= 0.5 else "python_objects"
     if holding.is_cache and story == "live_tensors":
         story = "tensor_cache"
-    return Accused(story, holding.line, holding.path, one.grown, evidence.grown, 0.95, holding.path, one.rate,
+    size = max(evidence.grown, evidence.bytes_of(one)) if evidence.by_clock else evidence.grown
+    return Accused(story, holding.line, holding.path, one.grown, size, 0.95, holding.path, one.rate,
                    first_time, holding.path, holding.way)  # fmt: skip
