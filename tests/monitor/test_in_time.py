@@ -5,6 +5,9 @@ import math
 import pytest
 from simulated import BASE, MB, Program, without_a_heap
 
+from tfmemwatch.memory.stake import Stake
+from tfmemwatch.monitor.by_clock import WHOLE, ByClock
+
 MINUTE, HOUR, DAY = 60, 3600, 86400
 ROOM = 2000 * MB  # that is free when the growth begins
 BEGINS = 300  # seconds after the start
@@ -188,3 +191,39 @@ def test_growth_that_stops_soon_after_it_was_told_early_is_over():
     program = Program(held, lambda now: {"variable": held(now) // MB}, BASE + 2000 * MB).run(1200, until_warned=False)
     states = [one.state for _, one in program.told if one.is_sure]
     assert states[-1:] == ["over"]
+
+
+@pytest.mark.parametrize("most, told", [(math.inf, 1), (300, 0)])
+def test_hundreds_of_retraces_that_go_on_with_the_calls_are_told_soon(most, told):
+    """By the calls of the function: 500 shapes in two minutes are no warm-up, and nothing waits for ten minutes."""
+
+    def traces(now):
+        return min(most, 4 * max(0.0, now - BEGINS))
+
+    program = Program(
+        lambda now: MB // 4 * traces(now),
+        lambda now: {"retrace": traces(now), "function_graph": traces(now), "call": 8 * now},
+        BASE + 16000 * MB,
+    ).run(BEGINS + 150)
+    assert len(program.warnings) == told
+
+
+def test_looks_at_everything_are_even():
+    """A day has as many as it should, whatever a look or a glance takes: days are compared hour by hour."""
+    program = Program(lambda now: 0.0)
+    clock = ByClock(program, Stake())
+    for _ in range(10000):
+        if clock.due(program.now, BASE) == WHOLE:
+            clock.look(program.now)
+            program.looks += 1
+            program.now += 0.2  # that it has taken
+        program.now += clock.pause(program.now) + 0.013
+    assert program.looks == pytest.approx(program.now / 5, abs=2)
+
+
+def test_the_program_has_its_turn_however_long_looks_take():
+    """Where a look takes longer than the pause, half the pause is kept."""
+    program = Program(lambda now: 0.0, sample_seconds=0.05)
+    clock = ByClock(program, Stake())
+    clock.look(1.0)
+    assert clock.pause(9.0) == pytest.approx(0.025)

@@ -59,10 +59,16 @@ class Judge:
     def know_endless(self, keys: Collection[Key]) -> bool:
         """That these climb for a reason that has no end needs no more looks; True where one begins to leak or ends."""
         tracks = [track for track in map(self._tracks.get, keys) if track is not None]
+        tracks += [track for track in self._tracks.values() if track.is_many and self._is_traced_again(track)]
         for track in tracks:
             track.is_endless = True
         before, self._endless = self._endless, frozenset(track.key for track in tracks if self._leaks(track))
         return before != self._endless
+
+    def _is_traced_again(self, track: Track) -> bool:
+        """Whether it is one function, or a few, that made its traces: many functions have one each."""
+        again = self._tracks.get(Key("retrace", track.key.site))
+        return again is not None and again.climbs >= 0.5 * track.climbs
 
     def _leaks(self, track: Track) -> bool:
         return track.leaking is not None or (track.is_endless and track.died == 0 and track.is_rising(self._now))

@@ -12,6 +12,8 @@ from ..model import Key
 _MOST_POINTS = 64
 _SLOWED = 0.69  # largest bend of what slows its own program down: n ~ √t has 0.67
 _MANY_TRACES = 200  # of one line, whose calls can't be counted
+_ENOUGH_TRACES = 400  # of one line, that need no statistics: who warms up shapes has some hundred
+_ENOUGH_CLIMBS = 12  # looks at which there were more
 _LITTLE = 0.1  # of what a count had climbed by
 
 # What is counted beside: calls of the function, runs of sessions.
@@ -89,6 +91,12 @@ class Track:
         middle = (first + last) / 2
         at_middle = next(value for clock, value in points if clock >= middle)
         return high - at_middle >= 0.42 * (high - low) > 0
+
+    @property
+    def is_many(self) -> bool:
+        """Hundreds of traces of one line, none of them gone, as many in the later half of the calls: no warm-up."""
+        is_much = self.key.kind == "function_graph" and self.high - self.start >= _ENOUGH_TRACES
+        return is_much and self.died == 0 and self.climbs >= _ENOUGH_CLIMBS and self.is_straight_by_clock
 
     @property
     def _is_heavy(self) -> bool:

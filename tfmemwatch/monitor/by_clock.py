@@ -58,9 +58,12 @@ class ByClock:
     # -- when
 
     def pause(self, now: float) -> float:
-        """Until something is due: in the longest pause there are glances, which cost next to nothing."""
+        """Until something is due: in the longest pause there are glances, which cost next to nothing.
+
+        Never next to none, however long a look has taken: the program has its turn.
+        """
         between = self._cadence.glance_seconds if self._urgent is None else self._pause
-        return max(0.0, min(self._looked_at + self.longest_seconds - now, between))
+        return max(0.5 * between, min(self._looked_at + self.longest_seconds - now, between))
 
     def due(self, now: float, used_bytes: Optional[int]) -> str:
         """Take what is in use now, None where nothing is looked at; which look is due."""
@@ -123,7 +126,9 @@ class ByClock:
 
     def look(self, now: float) -> List[Finding]:
         """One look of both; what comes back is to be told."""
-        self._looked_at = now
+        late = now - self._looked_at - self.longest_seconds
+        is_late = 0 <= late < self.longest_seconds
+        self._looked_at = now - late if is_late else now  # so that a day has as many as it should
         news = self.look_between(now)
         return news + self.steady.look(now, may_inquire=self._urgent is None)
 
