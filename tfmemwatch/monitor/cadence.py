@@ -30,13 +30,16 @@ class _Floors:
         self._least = float("inf")
         self._closed: List[Tuple[float, float]] = []  # when, and how much
 
-    def add(self, now: float, used: float) -> None:
+    def add(self, now: float, used: float) -> Optional[float]:
+        """Take one reading; the floor that it closes, if it does."""
         if self._began is None:
             self._began = now
-        self._least = min(self._least, used)
-        if now - self._began >= self._seconds:
-            self._closed = [*self._closed[1 - _FLOORS :], (now, self._least)]
-            self._began, self._least = now, float("inf")
+        least = self._least = min(self._least, used)
+        if now - self._began < self._seconds:
+            return None
+        self._closed = [*self._closed[1 - _FLOORS :], (now, least)]
+        self._began, self._least = now, float("inf")
+        return least
 
     @property
     def bytes_a_second(self) -> float:
@@ -75,8 +78,11 @@ class Cadence:
     def glance(self, now: float, used_bytes: float) -> None:
         """Take one reading."""
         self._now = now
+        floor: Optional[float] = used_bytes
         for floors in self._floors:
-            floors.add(now, used_bytes)
+            if floor is None:
+                break
+            floor = floors.add(now, floor)
 
     def was_wrong(self, scale: int) -> None:
         """What was seen on a scale was a swing: that one and the finer ones are believed again later, ever later."""
