@@ -3,7 +3,8 @@
     python3 tests/matrix.py [ENV ...]         the contract and leak tests, in all environments but the newest, which
                                               `make test` runs them in, or in those named; in "replicas-py3.11",
                                               when it is named, those of Ray Serve and BentoML
-    python3 tests/matrix.py --in ENV ARG ...  python ARG ... in one environment, or in "newest", "lint" or "quick"
+    python3 tests/matrix.py --in ENV ARG ...  python ARG ... in one environment, or in "newest", "docs", "lint"
+                                              or "quick"
 
 Needs nothing but Python 3.9 or newer. The environments are kept outside the tree, in $TFMEMWATCH_CACHE.
 """
@@ -62,7 +63,7 @@ TESTS_IN = {"replicas-py3.11": ["tests/outputs/test_serving.py", "-k", "replica"
 # The newest TensorFlow of the table above that has a wheel for a Python.
 NEWEST = {"3.13": "tf2.21", "3.12": "tf2.21", "3.11": "tf2.21", "3.10": "tf2.21", "3.9": "tf2.18"}
 OWN_PYTHON = "%d.%d" % sys.version_info[:2]
-WITHOUT_TENSORFLOW = ("lint", "quick")  # each with the packages of the extra of its name
+WITHOUT_TENSORFLOW = ("docs", "lint", "quick")  # each with the packages of the extra of its name
 
 ABOUT = """
 import importlib, json, platform, tensorflow as tf, tfmemwatch
