@@ -72,6 +72,11 @@ class Inquiry:
         """Whether evidence is being taken."""
         return self._schedule.is_open
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether what was told has grown lately."""
+        return self._quiet <= _STILL // 2 and (self._still is None or self._still.goes_on)
+
     def look(self, memory: Memory, unexplained: bool, now: float, read: Read) -> bool:
         """Take one reading; True when there is a finding, or the one there was is over."""
         held = float(memory.held_bytes or 0)

@@ -18,6 +18,11 @@ class StillGrowing:
         """Take one look; whether it has not grown for as many looks as it took to be told."""
         raise NotImplementedError
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it has grown lately, as far as is known."""
+        return True
+
 
 class OfCount(StillGrowing):
     """Items of a collection, or tensors: what was never as many is growth."""
@@ -29,6 +34,11 @@ class OfCount(StillGrowing):
         self._least = least
         self._passed = self._grew_at = 0
         self._last = count()
+
+    @property
+    def goes_on(self) -> bool:
+        """It was longer at one of the last two times that it was asked for."""
+        return self._passed - self._grew_at < 3 * self._apart
 
     def has_stopped(self) -> bool:
         """What is where it was no more says nothing: another may have its place."""

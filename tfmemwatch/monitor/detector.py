@@ -216,7 +216,7 @@ class Detector:
         """What the counts say; where they are silent, what the evidence says."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
         if not drafts and self._inquiry.finding is not None:
-            drafts = [Draft(self._inquiry.finding)]
+            drafts = [Draft(self._inquiry.finding, goes_on=self._inquiry.goes_on)]
         if not drafts and self._haste is None:
             drafts = self._found_without_inquiry()
         drafts = [self._at_what_keeps(draft) for draft in drafts if ending or not self._waits(draft)]

@@ -31,7 +31,10 @@ class Urgency:
         return used.share * (1 + seconds / max(1e-3, now - since)) > _TOO_LATE
 
     def weighed(self, draft: Draft, is_early: bool) -> Optional[Draft]:
-        """As what it may be told; None where it must wait. `is_early`: it has not lasted long enough to be certain."""
+        """As what it may be told; None where it must wait. `is_early`: it has not lasted long enough to be certain.
+
+        What has not grown lately can wait, whatever else takes memory meanwhile.
+        """
         finding = draft.finding
         may_end = finding.verdict == FILLING
         if finding.verdict not in (LEAK, FILLING):
@@ -40,7 +43,7 @@ class Urgency:
             return draft
         used = self._stake.used_since(finding.since)
         is_late = not may_end and used.share >= _LATE and used.share_in(self._certain_seconds) >= _LATE_THEN
-        if is_late or used.share >= _TOO_LATE or finding.story in self._told:
+        if (draft.goes_on and (is_late or used.share >= _TOO_LATE)) or finding.story in self._told:
             self._told.add(finding.story)
             return draft._replace(finding=finding._replace(verdict=LEAK, more=_why(used, finding.more)))
         if not is_early:
