@@ -8,6 +8,7 @@ LOOKS = 112  # of one inquiry
 SOON_LOOKS = 64  # of one where memory ends soon
 _WINDOW = 32  # looks for which operations are watched
 _FIND_AT = (8, 24)
+_FIND_SOON_AT = (16,)  # a search takes some tenths of a second
 _EARLY_AT = 48  # in a loop with steps
 _PATIENCE = 16  # looks between the first two inquiries that find nothing
 _MOST_PATIENCE = 1 << 20
@@ -30,6 +31,7 @@ class Schedule:
     def __init__(self, by_clock: bool, looks: int = LOOKS) -> None:
         self._by_clock = by_clock
         self._looks = looks  # of each
+        self._find_at = _FIND_AT if looks == LOOKS else _FIND_SOON_AT
         self._wait = 0
         self._patience = _PATIENCE  # doubles each time
         self.looks = -1  # of the inquiry under way; -1 where there is none
@@ -59,7 +61,7 @@ class Schedule:
     def due(self) -> Iterator[str]:
         """What is to be done at this look, in this order; what is done may change what else is due."""
         looks = self.looks
-        if looks in _FIND_AT:
+        if looks in self._find_at:
             yield FIND
         if looks == _WINDOW // 2:
             yield MORE_TIME

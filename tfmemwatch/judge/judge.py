@@ -164,7 +164,7 @@ class Judge:
             trail=main.history.values,
             counted=BY_KIND[main.key.kind].title if story.because in MAKERS else "",
         )  # fmt: skip
-        return Draft(finding, tuple(gone), any(track.is_rising(self._now) for track in gone))
+        return Draft(finding, tuple(gone), any(track.goes_on(self._now) for track in gone))
 
     def _pace_of(self, track: Track) -> float:
         """The same of a count that is not a leak by its series, and known to have no end."""

@@ -120,6 +120,11 @@ class Track:
         """Has climbed again and again, and lately."""
         return self.climbs >= 6 and now - self.climbed_at <= 0.34 * (now - self.first_at) + 2
 
+    def goes_on(self, now: float) -> bool:
+        """Has climbed just now, for a count of its pace."""
+        grew = self.climbed_at - self.first_at
+        return now - self.climbed_at <= 0.1 * grew + 3 * grew / max(1, self.climbs)
+
     @property
     def is_suspected(self) -> bool:
         return any(series is not None and series.verdict == "suspected" for series in (self.series, self.bendable))
