@@ -168,7 +168,7 @@ def test_an_inquiry_begins_once_evidence_can_be_afforded(watch, monkeypatch):
     """Memory rises, and nothing explains it: while evidence has taken too much, nothing is begun."""
     clock, begun = Clock(), []
     monkeypatch.setattr("tfmemwatch.monitor.readings.time.monotonic", lambda: clock.now)
-    monkeypatch.setattr(watch._detector._inquiry, "begin", lambda now, read: begun.append(clock.now))
+    monkeypatch.setattr(watch._detector.steady._inquiry, "begin", lambda now, read: begun.append(clock.now))
     memory = itertools.count(100 << 20, 1 << 20)
     monkeypatch.setattr(watch._readings, "memory", lambda: Memory(*[next(memory)] * 2, 0, 1000))
     watch.state.evidence_took(5)

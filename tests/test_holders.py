@@ -302,9 +302,11 @@ def test_a_finalizer_has_a_cure_of_its_own():
         (1.0, ""),
         (Thing(), ""),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-@pytest.mark.parametrize("kind", [list, collections.deque, lambda items: dict(enumerate(items))])
+@pytest.mark.parametrize(
+    "kind", [list, collections.deque, lambda items: dict(enumerate(items))], ids=["list", "deque", "dict"]
+)
 def test_of_what_kind_the_items_of_a_collection_are(program, kind, item, called):
     """The newest one says so; of a dict its value."""
     program.trainer.history = kind([0, 0, item])

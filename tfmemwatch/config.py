@@ -73,7 +73,7 @@ def given(arguments: Mapping[str, Any], *others: str) -> Dict[str, Any]:
 class Config(NamedTuple):
     """How the watch behaves. Once it runs, only the level can change."""
 
-    sample_seconds: float = 5.0  # how often the one thread looks
+    sample_seconds: float = 5.0  # the longest pause between two looks; shorter while memory rises fast
     level: str = "sites"  # off < counts < sites < stacks: what is remembered of each event
     probes: Tuple[str, ...] = ()  # only these probes; empty means all
     without: Tuple[str, ...] = ()  # all but these probes

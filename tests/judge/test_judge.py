@@ -269,11 +269,11 @@ def test_what_may_fill_up_is_none(case):
     assert slowing(**case) == []
 
 
-@pytest.mark.parametrize("per, unit, period", [("step", 1.0, 1), ("hour", 720.0, 5)])
-def test_it_is_told_when_the_growth_began(per, unit, period):
+@pytest.mark.parametrize("per, period", [("step", 1), ("hour", 5)])
+def test_it_is_told_when_the_growth_began(per, period):
     """In steps, or in seconds since the watch began: not in looks, nor counted from when its line was first seen."""
     rule = COUNT_STEPS if per == "step" else COUNT_EVENTS
-    judge = Judge(rule, per, unit)
+    judge = Judge(rule, per)
     quiet, looks = 100, 400
     for look in range(quiet + looks):
         counts = tallies([made("variable")], max(0, look - quiet)) if look > quiet else {}

@@ -55,9 +55,10 @@ _ABOUT = 0.2  # of the time since the watch began
 Answer = Union[Accused, Filling, LookOn, None]
 
 
-def finding_of(accused: Accused, evidence: Evidence, is_sure: bool, per: str, unit: float) -> Finding:
-    """The finding that an accusation makes; `unit` is the number of looks in a step or hour."""
+def finding_of(accused: Accused, evidence: Evidence, is_sure: bool, per: str) -> Finding:
+    """The finding that an accusation makes."""
     row = of_items(advice(accused.story, accused.what), accused.items, accused.what, accused.is_taken_from)
+    unit = evidence.looks_in_an_hour if evidence.by_clock else 1.0
     rate = accused.number / max(1, evidence.looks) if accused.rate is None else accused.rate
     number, since, size = accused.number, evidence.first.now, accused.bytes
     began = _began(accused.length, rate, evidence)

@@ -139,6 +139,7 @@ class Evidence(NamedTuple):
     more_exits: int = 0  # functions to be called at exit, more than when it began
     emptied_at: int = 0  # the look at which TensorFlow's caches were emptied last
     working_sets: Mapping[str, int] = MappingProxyType({})  # bytes given back after a quarter of it
+    is_urgent: bool = False  # to look on for as long again would be too late
     looked_on: int = 0  # times that the first half was left behind
     has_an_end: bool = False  # what grows may have one: then nothing is said of what has no name
     is_beside: bool = False  # most of the growth has findings: what is said now must be seen to grow by itself
@@ -150,6 +151,11 @@ class Evidence(NamedTuple):
     def span(self) -> int:
         """The looks over which growth is measured."""
         return self.looks - self.first.look
+
+    @property
+    def looks_in_an_hour(self) -> float:
+        """By the time that really passed."""
+        return 3600 * self.span / max(1e-3, self.last.now - self.first.now)
 
     @property
     def grown(self) -> float:

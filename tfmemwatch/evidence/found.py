@@ -54,6 +54,11 @@ class FoundByEvidence:
         """Whether something is open of which only memory as a whole says whether it goes on."""
         return any(not one.is_measured for one in self._open)
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether one of them has grown lately, as far as is known."""
+        return any(one.still is None or one.still.goes_on for one in self._open)
+
     def knows(self, finding: Finding) -> bool:
         """Whether it is open."""
         return any(one.told.story == finding.story for one in self._open)

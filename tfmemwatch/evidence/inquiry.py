@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ..growth.suspicion import Suspicion
+from ..growth.timeline import Timeline
 from ..holders.steps import length_at
 from ..memory.process import Memory
 from ..model import Finding, Site
@@ -19,7 +20,7 @@ from .doubts import Doubts
 from .evidence import NOTHING_HEAVY, Evidence, Pace, Reading
 from .found import FoundByEvidence
 from .hypotheses import EARLY, END, HYPOTHESES, WINDOW
-from .schedule import LOOKS, MOST_QUIET, Schedule
+from .schedule import LOOKS, MOST_QUIET, SOON_LOOKS, Schedule
 from .sources import Sources
 from .still_growing import StillGrowing
 from .taking_evidence import Instruments
@@ -27,20 +28,33 @@ from .taking_evidence import Instruments
 _MISSES = 2  # inquiries that must find nothing before what was found is over
 _MOST = 0.5  # of what has grown: if collections that are told hold so much, the rest needs a name of its own
 _WAIT_IF_EXPLAINED = 16  # looks, where a count has come to explain what grows
+_SOON = 8  # looks after which an urgent one begins: by then it is known whether a count rises
+_RISING = 27  # looks that memory has risen for when it is suspected
+_HELD = 0.3  # of what memory is known to rise by: so much must a collection hold, to be its cause
+_STILL = LOOKS  # looks without a suspicion, after which a rise is another one
 
 Read = Callable[[], Memory]
+
+
+class Haste(NamedTuple):
+    """Memory is known to rise, and to end soon."""
+
+    pause_seconds: float  # between two looks
+    bytes_a_look: float  # by which it rises
+    is_too_late: Callable[[float, float, float], bool]  # since when, now, and for how many seconds more
 
 
 class Inquiry:
     """Waits until memory rises unexplained; then takes evidence, and says what the hypotheses found."""
 
-    def __init__(self, sources: Sources, pace: Pace, per: str, unit: float = 1.0) -> None:
-        """`unit` is the number of looks in a step or an hour, whichever `per` says."""
+    def __init__(self, sources: Sources, pace: Pace, per: str, haste: Optional[Haste] = None) -> None:
         self._per = per
+        self._haste = haste
+        self._times = Timeline()
+        self._rising_since: Optional[float] = None
         self._by_clock = per != "step"
-        self._unit = unit
         self._instruments = Instruments(sources, pace, self._by_clock)
-        self._schedule = Schedule(self._by_clock)
+        self._schedule = Schedule(self._by_clock, LOOKS if haste is None else SOON_LOOKS)
         self._suspicion = Suspicion()
         self._doubts = Doubts()
         self._modules = 0
@@ -70,6 +84,11 @@ class Inquiry:
         """Whether evidence is being taken."""
         return self._schedule.is_open
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether what was told has grown lately."""
+        return self._quiet <= _STILL // 2 and self._found.goes_on
+
     def look(self, memory: Memory, unexplained: bool, now: float, read: Read, is_beside: bool = False) -> bool:
         """Take one reading; True when there is a finding, or one that there was is over.
 
@@ -79,6 +98,7 @@ class Inquiry:
         held = float(memory.held_bytes or 0)
         self._instruments.memory.look(held)
         self._looks += 1
+        self._times.add(now)
         self.is_kept_back = False
         is_over = self._found.look()
         if self.is_open:
@@ -110,9 +130,14 @@ class Inquiry:
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._suspicion.forget()  # a program that still imports is still starting
-        if not self._suspicion.rises(held):
+        is_soon = self._haste is not None and self._looks == _SOON
+        if not self._suspicion.rises(held) and not is_soon:
+            if self._quiet > _STILL:
+                self._rising_since = None
             return
         self._quiet = 0
+        if self._rising_since is None:
+            self._rising_since = self._times.at(self._looks - _RISING)
         if may_begin and not self._instruments.operations.is_open:
             self.is_kept_back = not unexplained
             if unexplained:
@@ -179,15 +204,28 @@ class Inquiry:
         known = frozenset(self._found.collections)
         told = sum(evidence.bytes_of(one) for one in evidence.collections if one.id in known)
         is_beside = self._is_beside or (bool(known) and told >= _MOST * evidence.grown)
-        return evidence._replace(has_an_end=self._has_an_end, is_beside=is_beside, known_collections=known)
+        return evidence._replace(
+            has_an_end=self._has_an_end, is_beside=is_beside, known_collections=known, is_urgent=self._is_urgent(now)
+        )
+
+    def _is_urgent(self, now: float) -> bool:
+        haste, since = self._haste, self._rising_since
+        if haste is None or since is None:
+            return False
+        return haste.is_too_late(since, now, SOON_LOOKS * haste.pause_seconds)
 
     def _conclude(self, evidence: Evidence) -> bool:
         """All looks are taken: ask, and end the inquiry or look on."""
-        if not evidence.is_material(evidence.grown):
+        if not evidence.is_material(evidence.grown) and not self._is_held_by_a_collection(evidence):
             return self._end_without_finding()
         if self._ask(END, evidence):
             return True
         return self.is_open and self._schedule.looks >= self._schedule.lasts and self._end_without_finding()
+
+    def _is_held_by_a_collection(self, evidence: Evidence) -> bool:
+        """In so short a while what is in use says little: what we ourselves have freed is filled first."""
+        least = _HELD * self._haste.bytes_a_look * evidence.span if self._haste is not None else float("inf")
+        return any(evidence.bytes_of(one) >= least for one in evidence.collections)
 
     def _ask(self, when: str, evidence: Evidence) -> bool:
         """Ask the hypotheses in turn until one accuses, or wants to see more."""
@@ -221,7 +259,9 @@ class Inquiry:
         if becomes == SILENT:
             return False
         self._age = self._misses = 0
-        finding = finding_of(accused, evidence, doubts.is_sure(becomes), self._per, self._unit)
+        finding = finding_of(accused, evidence, doubts.is_sure(becomes), self._per)
+        if self._by_clock and self._rising_since is not None:
+            finding = finding._replace(since=min(self._rising_since, finding.since))
         if not self._found.knows(finding):
             self._took = self._looks
         way = accused.collection

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Iterator
 
 LOOKS = 112  # of one inquiry
+SOON_LOOKS = 64  # of one where memory ends soon
 _WINDOW = 32  # looks for which operations are watched
 _FIND_AT = (8, 24)
+_FIND_SOON_AT = (16,)  # a search takes some tenths of a second
 _EARLY_AT = 48  # in a loop with steps
 _PATIENCE = 16  # looks between the first two inquiries that find nothing
 _MOST_PATIENCE = 1 << 20
@@ -26,13 +28,15 @@ END = "end"
 class Schedule:
     """The looks of one inquiry after the other."""
 
-    def __init__(self, by_clock: bool) -> None:
+    def __init__(self, by_clock: bool, looks: int = LOOKS) -> None:
         self._by_clock = by_clock
+        self._looks = looks  # of each
+        self._find_at = _FIND_AT if looks == LOOKS else _FIND_SOON_AT
         self._wait = 0
         self._patience = _PATIENCE  # doubles each time
         self.looks = -1  # of the inquiry under way; -1 where there is none
         self.window = _WINDOW
-        self.lasts = LOOKS
+        self.lasts = looks
         self.looked_on = 0
 
     @property
@@ -48,7 +52,7 @@ class Schedule:
     def open(self) -> None:
         """An inquiry begins."""
         self.looks = self.looked_on = 0
-        self.window, self.lasts = _WINDOW, LOOKS
+        self.window, self.lasts = _WINDOW, self._looks
 
     def next_look(self) -> None:
         """One more look of the inquiry."""
@@ -57,7 +61,7 @@ class Schedule:
     def due(self) -> Iterator[str]:
         """What is to be done at this look, in this order; what is done may change what else is due."""
         looks = self.looks
-        if looks in _FIND_AT:
+        if looks in self._find_at:
             yield FIND
         if looks == _WINDOW // 2:
             yield MORE_TIME
@@ -67,7 +71,7 @@ class Schedule:
             yield WINDOW
         if looks == LOOKS // 4:
             yield EMPTY
-        if looks == LOOKS // 2:
+        if looks == self._looks // 2:
             yield MIDDLE
         if looks == _EARLY_AT and not self._by_clock:
             yield EARLY
@@ -76,7 +80,7 @@ class Schedule:
 
     def widen(self) -> None:
         """A slow program does little in so short a while: operations are watched to the end."""
-        self.window = LOOKS
+        self.window = self._looks
 
     def look_on(self, looks: int, leaves_first_half: bool) -> None:
         """So many looks more."""

@@ -22,6 +22,11 @@ class StillGrowing:
         """Take one look; whether it has not grown for as many looks as it took to be told."""
         raise NotImplementedError
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it has grown lately, as far as is known."""
+        return True
+
 
 class OfCount(StillGrowing):
     """Items of a collection, or tensors: what was never as many is growth."""
@@ -44,6 +49,11 @@ class OfCount(StillGrowing):
     def more(self) -> float:  # type: ignore[override]
         """Than when it was told."""
         return self._last - self._told if self._last is not None else 0.0
+
+    @property
+    def goes_on(self) -> bool:
+        """It was longer at one of the last two times that it was asked for."""
+        return self._passed - self._grew_at < 3 * self._apart
 
     def has_stopped(self) -> bool:
         """What is where it was no more says nothing: another may have its place."""

@@ -28,10 +28,10 @@ def is_enough(evidence: Evidence) -> bool:
 
 
 def is_ripe(evidence: Evidence) -> bool:
-    """Whether it may be accused: by the clock only after twice the looks."""
+    """Whether it may be accused: by the clock only after twice the looks, where there is time for them."""
     if not may_be_asked(evidence) or not is_enough(evidence):
         return False
-    return not evidence.by_clock or evidence.looks >= 2 * LOOKS
+    return not evidence.by_clock or evidence.is_urgent or evidence.looks >= 2 * LOOKS
 
 
 def puts_in(evidence: Evidence) -> Optional[Operation]:

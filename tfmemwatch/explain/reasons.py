@@ -24,6 +24,8 @@ _MOST_LINES = 400
 _MOST_CAUSES = 40  # of one function at one line; further ones are counted as «other»
 _SHARE = 0.2  # of the traces that a cause must have made, to be told in a label
 _MOST_KEPT = 128  # signatures of one function, for what is to be written instead
+_ENDLESS = 12  # traces from which it is sure that they never end, where what differs has no end
+_ENDLESS_SHARE = 0.8  # of all traces
 _STORM = _MOST_KEPT  # traces in a row that differed in the same
 
 
@@ -114,6 +116,15 @@ class ReasonCounts:
         count.differences = tuple(differences)
 
     @property
+    def is_endless(self) -> bool:
+        """Whether it was traced a dozen times for what has no end, and for little else.
+
+        A shape, a number of things and an object of the program's may come from a set that is soon complete.
+        """
+        endless = sum(count.times for count in list(self.counts.values()) if any(map(_has_no_end, count.differences)))
+        return endless >= max(_ENDLESS, _ENDLESS_SHARE * self.traces)
+
+    @property
     def sorted(self) -> List[Count]:
         """What happened most often first."""
         return sorted([*self.counts.values()], key=lambda count: -count.times)
@@ -125,6 +136,11 @@ class Why(NamedTuple):
     text: str
     examples: Tuple[str, ...] = ()
     differs: str = ""  # what a label may say: the two things that differ most often, of arguments the name alone
+
+
+def _has_no_end(difference: Difference) -> bool:
+    """A Python float that was never seen before, a NaN, or what is made anew for the call."""
+    return difference.cause in ("nan", "method", "copy") or (difference.cause, difference.what) == ("value", "float")
 
 
 def _argument(difference: Difference) -> str:
@@ -199,6 +215,10 @@ class Reasons:
         ]
         return [(function, _argument(one), one._replace(path="").said(), site, times)
                 for function, site, one, times in counts]  # fmt: skip
+
+    def endless(self) -> List[Site]:
+        """Lines that trace a function again and again for what has no end."""
+        return [site for (site, _), account in list(self._accounts.items()) if account.is_endless]
 
     def account(self, site: Site) -> Optional[ReasonCounts]:
         """The function that was traced most often from a line."""

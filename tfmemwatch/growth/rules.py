@@ -38,6 +38,12 @@ COUNT_STEPS = Rule(block=1, rises=32, apart=1e6, recent=8)
 # Births less deaths at one line: nothing else moves it, so less evidence will do.
 COUNT_EVENTS = Rule(block=4, rises=28, apart=1e7, again=1.125, straighten=2.0)
 
+# The same by the clock, at a look each five seconds: longer than a start-up of ten minutes.
+COUNT_STEADY = COUNT_EVENTS._replace(rises=35)
+
+# The same where memory ends soon: there is time for a few things only, and what it finds must also have used up much.
+COUNT_URGENT = COUNT_EVENTS._replace(block=2, rises=20, coarse_rises=20, apart=7e5)
+
 # Bytes of a service: noise all the time, and a swing each day.
 BYTE_SAMPLES = Rule(block=8, combine="mean", rises=32, bent=0.56, straighten=1.0, material=0.02, daily=True)
 

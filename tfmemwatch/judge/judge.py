@@ -6,7 +6,9 @@ from typing import Collection, Dict, FrozenSet, Iterable, List, Mapping, NamedTu
 
 from ..catalog import BY_KIND
 from ..explain.advice import advice
+from ..growth.episode import Growth
 from ..growth.rules import Rule
+from ..growth.timeline import Timeline
 from ..headline import Growing
 from ..model import LEAK, UNKNOWN, Finding, Key, Tally
 from ..units import count_of
@@ -22,6 +24,7 @@ class Draft(NamedTuple):
 
     finding: Finding
     tracks: Tuple[Track, ...] = ()
+    goes_on: bool = True  # it has grown lately
     story: Optional[Story] = None  # that the counts tell
     cause: Optional[Key] = None  # the count whose line is told
 
@@ -39,25 +42,27 @@ class _Told:
 class Judge:
     """Looks at the ledger again and again; says what has begun to leak, has doubled, or is over."""
 
-    def __init__(self, rule: Rule, per: str, unit: float = 1.0) -> None:
+    def __init__(self, rule: Rule, per: str) -> None:
         self._rule = rule
         self._per = per
-        self._unit = unit  # looks in one step or hour
-        self._period = 1.0 if per == "step" else 3600 / unit  # from look to look, as what `now` counts
         self._now = 0.0
+        self._times = Timeline()  # when each look was
+        self._endless: FrozenSet[Key] = frozenset()  # what leaks though its series has not said so
         self._tracks: Dict[Key, Track] = {}
         self._told: List[_Told] = []
 
     def look(self, tallies: Mapping[Key, Tally], now: float) -> bool:
         """Take the counts of one moment; True when a series wants to be confirmed or has changed its mind."""
         news, self._now = False, now
+        first_look = self._times.looks
+        self._times.add(now)
         for key, value in values_in(tallies):
             track = self._tracks.get(key)
             if track is None:
                 if len(self._tracks) >= _MOST_SERIES:
                     continue
                 rule = self._rule if key.kind in TAKES_MEMORY else None
-                track = self._tracks[key] = Track(key, rule, 0.0, now)
+                track = self._tracks[key] = Track(key, rule, 0.0, now, first_look)
             tally = tallies.get(key)
             track.died = tally.died if tally is not None else 0
             news = track.look(value, now, clock_of(key, tallies)) or news
@@ -66,6 +71,28 @@ class Judge:
     def suspects(self) -> List[Track]:
         """What would be told, if it is not garbage that waits for the collector."""
         return [track for track in self._tracks.values() if track.is_suspected]
+
+    def know_endless(self, keys: Collection[Key]) -> bool:
+        """That these climb for a reason that has no end needs no more looks; True where one begins to leak or ends."""
+        tracks = [track for track in map(self._tracks.get, keys) if track is not None]
+        tracks += [track for track in self._tracks.values() if track.is_many and self._is_traced_again(track)]
+        for track in tracks:
+            track.is_endless = True
+        before, self._endless = self._endless, frozenset(track.key for track in tracks if self._leaks(track))
+        return before != self._endless
+
+    def _is_traced_again(self, track: Track) -> bool:
+        """Whether it is one function, or a few, that made its traces: many functions have one each."""
+        again = self._tracks.get(Key("retrace", track.key.site))
+        return again is not None and again.climbs >= 0.5 * track.climbs
+
+    def _leaks(self, track: Track) -> bool:
+        return track.leaking is not None or (track.is_endless and track.died == 0 and track.is_rising(self._now))
+
+    @property
+    def has_leaks(self) -> bool:
+        """Whether some count leaks."""
+        return any(map(self._leaks, self._tracks.values()))
 
     def confirm(self, tallies: Mapping[Key, Tally], keys: Optional[Collection[Key]] = None) -> None:
         """Look again after a collection, at all or at these: what has gone was no leak."""
@@ -86,7 +113,7 @@ class Judge:
         found = []
         for track in list(self._tracks.values()):  # a scrape may ask while the watch looks
             if track.is_rising(self._now):
-                looks = int((self._now - track.first_at) / self._period)
+                looks = self._times.looks - track.first_look
                 found.append((track, track.progress(looks, self._rule.fewest)))
         known = [(progress[0] / progress[1], progress, track) for track, progress in found if progress is not None]
         if not known:
@@ -116,7 +143,7 @@ class Judge:
 
     def drafts(self, tallies: Mapping[Key, Tally]) -> List[Draft]:
         """The stories that the leaking counts tell: those told, as they were told; then the deepest causes."""
-        leaking = {key: track for key, track in self._tracks.items() if track.leaking is not None}
+        leaking = {key: track for key, track in self._tracks.items() if self._leaks(track)}
         self._told = [told for told in self._told if any(key in leaking for key in told.keys)]
         rising = [track for track in self._tracks.values() if track.is_rising(self._now)]
         drafts = [self._as_told(told, leaking, tallies) for told in self._told]
@@ -155,7 +182,7 @@ class Judge:
     @property
     def has_told(self) -> bool:
         """Whether what counts have begun to explain was told, and goes on."""
-        return any(self._tracks[key].leaking is not None for told in self._told for key in told.keys)
+        return any(self._leaks(self._tracks[key]) for told in self._told for key in told.keys)
 
     def _as_told(self, told: _Told, leaking: Dict[Key, Track], tallies: Mapping[Key, Tally]) -> Draft:
         """A story that goes on, with what has come to it since."""
@@ -205,20 +232,34 @@ class Judge:
         growth = main.leaking.growth if main.leaking is not None else None
         tally = tallies[counted_as(cause.key)]
         row = advice(story.advice, tally.note or "here")
-        since = max(0.0, self._now - growth.samples * self._period) if growth else main.first_at
+        since, rate = self._pace(main, growth) if growth else (main.first_at, self._pace_of(main))
         before = main.grown_before(growth.first, growth.last, since, self._now) if growth else 0.0
         if before:
             since = main.first_at
         finding = Finding(
             kind=row.kind, site=cause.key.site, since=since,
-            grown=int(growth.last - growth.first + before) if growth else 0,
-            rate=(growth.slope if growth else 0.0) * self._unit, per=self._per,
+            grown=int(growth.last - growth.first + before) if growth else int(main.high - main.start) * main.is_endless,
+            rate=rate, per=self._per,
             bytes=sum(bytes_of(track, tallies) for track in gone),
             verdict=LEAK, cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
             trail=main.history.values,
             counted=BY_KIND[main.key.kind].title if story.because in MAKERS else "",
         )  # fmt: skip
-        return Draft(finding, tuple(gone), story, cause.key)
+        goes_on = any(track.goes_on(self._now) for track in gone)
+        return Draft(finding, tuple(gone), goes_on, story, cause.key)
+
+    def _pace_of(self, track: Track) -> float:
+        """The same of a count that is not a leak by its series, and known to have no end."""
+        seconds = (track.high - track.start) / max(1e-3, self._now - track.first_at) * track.is_endless
+        return seconds if self._per == "step" else 3600 * seconds
+
+    def _pace(self, track: Track, growth: Growth) -> Tuple[float, float]:
+        """Since when it grows, and by how much in a step or an hour: by the time that really passed."""
+        if self._per == "step":
+            return max(0.0, self._now - growth.samples), growth.slope
+        began = track.first_look + growth.since
+        since, until = self._times.at(began), self._times.at(began + growth.samples)
+        return since, 3600 * (growth.last - growth.first) / max(1e-3, until - since)
 
 
 def _is_apart(track: Track, story: Story, cause: Track, rising: Iterable[Track]) -> bool:

@@ -12,6 +12,8 @@ from ..model import Key
 _MOST_POINTS = 64
 _SLOWED = 0.69  # largest bend of what slows its own program down: n ~ √t has 0.67
 _MANY_TRACES = 200  # of one line, whose calls can't be counted
+_ENOUGH_TRACES = 400  # of one line, that need no statistics: who warms up shapes has some hundred
+_ENOUGH_CLIMBS = 12  # looks at which there were more
 _LITTLE = 0.1  # of what a count had climbed by
 
 # What is counted beside: calls of the function, runs of sessions.
@@ -27,11 +29,12 @@ class Track:
     the calls are counted, a second series lets time bend, and the growth must be straight over the calls instead.
     """
 
-    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "floor", "high", "history", "is_garbage",
-                 "key", "points", "series", "start", "stride")  # fmt: skip
+    __slots__ = ("bendable", "climbed_at", "climbs", "died", "first_at", "first_look", "floor", "high", "history",
+                 "is_endless", "is_garbage", "key", "points", "series", "start", "stride")  # fmt: skip
 
-    def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float) -> None:
+    def __init__(self, key: Key, rule: Optional[Rule], start: float, now: float, first_look: int = 0) -> None:
         self.key = key
+        self.first_look = first_look  # of the judge's: the first sample of the series
         self.series = Series(rule) if rule is not None else None
         self.bendable: Optional[Series] = None
         if rule is not None and key.kind in CLOCKS:
@@ -44,6 +47,7 @@ class Track:
         self.start = -1.0  # its first value, once there is one
         self.high = start
         self.floor = -1.0  # what the last collection has left; none yet
+        self.is_endless = False  # it is known why it grows, and that this has no end
         self.is_garbage = False  # what it climbs by waits for the collector
         self.climbs = self.died = 0
         self.first_at = self.climbed_at = now
@@ -87,6 +91,12 @@ class Track:
         middle = (first + last) / 2
         at_middle = next(value for clock, value in points if clock >= middle)
         return high - at_middle >= 0.42 * (high - low) > 0
+
+    @property
+    def is_many(self) -> bool:
+        """Hundreds of traces of one line, none of them gone, as many in the later half of the calls: no warm-up."""
+        is_much = self.key.kind == "function_graph" and self.high - self.start >= _ENOUGH_TRACES
+        return is_much and self.died == 0 and self.climbs >= _ENOUGH_CLIMBS and self.is_straight_by_clock
 
     @property
     def _is_heavy(self) -> bool:
@@ -137,6 +147,11 @@ class Track:
     def pace(self, now: float) -> float:
         """How often it has climbed, for as long as it has."""
         return self.climbs / max(1.0, now - self.first_at)
+
+    def goes_on(self, now: float) -> bool:
+        """Has climbed just now, for a count of its pace."""
+        grew = self.climbed_at - self.first_at
+        return now - self.climbed_at <= 0.1 * grew + 3 * grew / max(1, self.climbs)
 
     @property
     def is_suspected(self) -> bool:

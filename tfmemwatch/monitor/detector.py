@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from typing import Callable, FrozenSet, List, Mapping, Optional
+from functools import partial
+from typing import Callable, FrozenSet, Iterable, List, Mapping, Optional
 
 from ..evidence.background import Background
 from ..evidence.call_growth import CallGrowth
 from ..evidence.evidence import Pace
 from ..evidence.hypotheses import WITHOUT_INQUIRY
-from ..evidence.inquiry import Inquiry
+from ..evidence.inquiry import Haste, Inquiry
 from ..evidence.keeper import KeepingCollection
 from ..evidence.sources import Sources
 from ..growth.memory_verdict import MemoryVerdict, Verdict
@@ -22,8 +23,9 @@ from ..heap.room import heap_size
 from ..judge.judge import Draft, Judge
 from ..judge.measured import MeasuredBytes
 from ..judge.open_findings import OpenFindings
+from ..ledger.counts import Ledger
 from ..memory.process import Memory
-from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Tally
+from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Site, Tally
 from ..seams import places
 from .garbage import ByteDoubts, GarbageDoubts
 from .kept_lines import KeptLines
@@ -39,18 +41,21 @@ class Detector:
     """One way of looking: the judge of counts, the evidence, and which findings are open."""
 
     def __init__(
-        self, readings: Readings, rule: Rule, pace: Pace, per: str, unit: float = 1.0, asked: bool = False
-    ) -> None:
+        self, readings: Readings, rule: Rule, pace: Pace, per: str, samples_per_day: Optional[int] = None,
+        haste: Optional[Haste] = None, asked: bool = False,
+    ) -> None:  # fmt: skip
         self._readings = readings
         self._is_asked = asked  # whether somebody waits for each look, and has asked for its collections
         self._per = per
+        self._haste = haste  # where memory is known to rise, only what holds it is looked for
+        self.join: Callable[[List[Draft]], List[Draft]] = lambda drafts: drafts  # with what else is known, to be told
         self._fewest = rule.fewest
-        self._judge = Judge(rule, per, unit)
-        self._inquiry = Inquiry(_sources(readings, self._counted), pace, per, unit)
+        self._judge = Judge(rule, per)
+        self._inquiry = Inquiry(_sources(readings, self._counted), pace, per, haste)
         self._keeping: Optional[KeepingCollection] = None
         self._calls = CallGrowth(readings.operations, _tensor_class)
         self._calls_since = 0  # looks, when the calls of a model began to leak
-        self._samples_per_day = None if per == "step" else int(24 * unit)
+        self._samples_per_day = samples_per_day
         self._memory_verdict = MemoryVerdict(self._samples_per_day)
         self._bytes = MeasuredBytes()
         self._modules = 0
@@ -83,24 +88,34 @@ class Detector:
         """What is there already is where growth is counted from."""
         self._judge.look(tallies, 0)
 
-    def look(self, now: float) -> List[Finding]:
-        """Take one look; what comes back is to be told."""
+    def look(self, now: float, may_inquire: bool = True) -> List[Finding]:
+        """Take one look; what comes back is to be told. `may_inquire`: nobody else takes evidence."""
+        if self.see(now, may_inquire) or self._looks % _REFRESH == 0:
+            return self.sum_up()
+        return []
+
+    def see(self, now: float, may_inquire: bool = True) -> bool:
+        """Take one look; True where there is something to tell."""
         self._looks += 1
         self._lines.look()
-        news = self._look_at_all(now)
+        news = self._look_at_all(now, may_inquire)
         if self._keeping is not None and not self._keeping.is_done:
             with self._taking_evidence():
                 self._keeping.look()
             news = news or self._keeping.is_done
-        if news or self._looks % _REFRESH == 0:
-            return self.sum_up()
-        return []
+        return news
 
     def sum_up(self, ending: bool = False) -> List[Finding]:
         """Bring the findings up to date; at the end nothing waits for more evidence."""
-        found = self._found(ending)
-        self._judge.keep(found)
-        return self._open.update(found)
+        found = self.found(ending)
+        told = self.join(found)
+        self._judge.keep([draft for draft in found if any(draft.tracks and draft.tracks == one.tracks for one in told)])
+        return self._open.update(told)
+
+    @property
+    def has_drafts(self) -> bool:
+        """Whether something leaks, as far as counts and evidence say."""
+        return self._inquiry.finding is not None or self._judge.has_leaks
 
     def stop(self) -> None:
         """Let go of everything that was under way."""
@@ -109,30 +124,35 @@ class Detector:
 
     # -- one look
 
-    def _look_at_all(self, now: float) -> bool:
+    def _look_at_all(self, now: float, may_inquire: bool) -> bool:
         """Counts, then memory; True where there is something to tell."""
         tallies = self._readings.counts()
         news = self._judge.look(tallies, now)
         news = self._confirm_counts(tallies) or news
-        return (self._look_at_memory(now) or news) if self._readings.config.evidence else news
+        if not self._is_asked:
+            news = self._judge.know_endless(_graphs_of(self._readings.endless_retraces())) or news
+        return (self._look_at_memory(now, may_inquire) or news) if self._readings.config.evidence else news
 
-    def _look_at_memory(self, now: float) -> bool:
+    def _look_at_memory(self, now: float, may_inquire: bool) -> bool:
         memory, inquiry = self._readings.memory(), self._inquiry
         self._begin_anew_if_starting(memory)
         news = False
-        if not inquiry.is_open:  # what it holds while it looks would be taken for the program's
+        is_undisturbed = may_inquire and not inquiry.is_open  # what it holds would be taken for the program's
+        if is_undisturbed:
             self._bytes.look(now, float(memory.held_bytes or 0))
+        if is_undisturbed and self._haste is None:
             news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
             news = self._confirm_bytes(memory) or news
         can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
         is_beside = self._judge.has_told
-        unexplained = not self._judge.anything_rises() and self._readings.may_take_evidence()
-        may_look = unexplained or (is_beside and self._readings.may_take_evidence())
+        may_take = may_inquire and self._readings.may_take_evidence()
+        unexplained = may_take and not self._judge.anything_rises()
+        may_look = unexplained or (is_beside and may_take)
         with self._taking_evidence():
             news = inquiry.look(memory, may_look and can_afford, now, self._readings.memory, is_beside) or news
-        if self._per != "step":  # a loop's steps are judged by themselves
+        if self._per != "step" and self._haste is None:  # a loop's steps are judged by themselves
             news = self._look_at_calls(unexplained) or news
-        if inquiry.is_kept_back and can_afford and self._looks >= self._recounts_at:
+        if inquiry.is_kept_back and may_inquire and can_afford and self._looks >= self._recounts_at:
             with self._taking_evidence():
                 self._recount(now)
         return news
@@ -172,17 +192,11 @@ class Detector:
             judge.confirm(readings.counts())
         else:
             self._doubts.forget_all_but({track.key for track in suspects})
-            kept = [track.key for track in suspects if not self._doubts.is_doubted(track.key, tallies, self._living)]
+            living = partial(_living, readings.ledger)
+            kept = [track.key for track in suspects if not self._doubts.is_doubted(track.key, tallies, living)]
             judge.confirm(tallies, kept)
             return bool(kept)
         return True
-
-    def _living(self, key: Key) -> List[int]:
-        """The ids of some of the things that an account counts, which live."""
-        ledger, by = self._readings.ledger, _HELD_BY.get(key.kind)
-        if by is not None:
-            return ids_alive([ref for _, ref in ledger.references(by, 4)])
-        return ids_alive(ledger.references_at((key.kind,), key.site))
 
     def _confirm_bytes(self, memory: Memory) -> bool:
         """The same for memory in use."""
@@ -213,14 +227,16 @@ class Detector:
 
     # -- what is found
 
-    def _found(self, ending: bool) -> List[Draft]:
+    def found(self, ending: bool = False) -> List[Draft]:
         """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
         told = {draft.finding.site for draft in drafts} - {UNKNOWN}
         is_open = {finding.story for finding in self._open.findings}
-        beside = [Draft(one) for one in self._inquiry.findings if one.site not in told or one.story in is_open]
+        new = [one for one in self._inquiry.findings if one.site not in told or one.story in is_open]
+        beside = [Draft(one, goes_on=self._inquiry.goes_on) for one in new]
         drafts = self._bytes.of(drafts, sum(draft.finding.bytes for draft in beside)) + beside
-        drafts += self._found_without_inquiry(bool(drafts))
+        if self._haste is None:
+            drafts += self._found_without_inquiry(bool(drafts))
         drafts = [self._at_what_keeps(draft) for draft in drafts if ending or not self._waits(draft)]
         explained = self._readings.explained
         return [draft._replace(finding=explained(draft.finding)._replace(more=self._more(draft))) for draft in drafts]
@@ -264,6 +280,18 @@ class Detector:
         if keeping is None or keeping.site is None or draft.finding.kind not in _KEPT:
             return draft
         return draft._replace(finding=draft.finding._replace(site=keeping.site, holder=keeping.holder))
+
+
+def _graphs_of(sites: Iterable[Site]) -> List[Key]:
+    return [Key("function_graph", site) for site in sites]
+
+
+def _living(ledger: Ledger, key: Key) -> List[int]:
+    """The ids of some of the things that an account counts, which live."""
+    by = _HELD_BY.get(key.kind)
+    if by is not None:
+        return ids_alive([ref for _, ref in ledger.references(by, 4)])
+    return ids_alive(ledger.references_at((key.kind,), key.site))
 
 
 def _sources(readings: Readings, counted: Callable[[], FrozenSet[int]]) -> Sources:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import Callable, Dict, Iterator, List
+from typing import Callable, Dict, FrozenSet, Iterator, List
 
 from ..errors import Unavailable
 from ..evidence.call_growth import Row
 from ..heap.room import room
-from ..model import Finding, Site
+from ..model import UNKNOWN, Finding, Site
 from ..probes import datasets, tapes
 from ..probes.datasets import Remembering
 from ..safety import guard
@@ -63,6 +63,10 @@ class Readings:
         probes = self._state.probes
         found = probes.ask(lambda probe: probe.recording(seconds))
         return found or tapes.lines_from_before(frozenset(probes.ask(lambda probe: probe.tapes())))
+
+    def endless_retraces(self) -> FrozenSet[Site]:
+        """Lines that trace a function again and again, a dozen times and more, for what has no end."""
+        return frozenset(self._state.probes.ask(lambda probe: probe.endless_retraces())) - {UNKNOWN}
 
     def has_caches(self) -> bool:
         """Whether a dataset is there that keeps in memory what passes: through its first epoch it grows straight."""

@@ -14,6 +14,7 @@ from ..ledger.counts import Ledger
 from ..memory.limits_ahead import LimitsAhead
 from ..memory.process import Process
 from ..memory.shared_pages import SharedPages
+from ..memory.stake import Stake
 from ..model import UNKNOWN, Key, Tally
 from ..probes.scene import Scene
 from ..safety import guard
@@ -21,6 +22,8 @@ from .budget import Allowance, Pause
 from .installed import InstalledProbes
 from .level import Level
 from .moments import Moments
+
+_LOOKS_AT_ONCE = 1.0  # seconds of processor time that looks between the others may take before they become fewer
 
 
 class State:
@@ -53,6 +56,7 @@ class State:
         """Nothing has been seen yet."""
         room.below(None)  # until the limits have been read
         self.ahead = LimitsAhead()
+        self.stake = Stake()
         self.moments = Moments(Timeline())
         self.began = time.time()
         self.looks = 0
@@ -60,7 +64,9 @@ class State:
         self.looked_at = 0.0  # time.time() of the last look
         self.own_seconds = 0.0  # of the thread
         self.evidence_seconds = 0.0  # of these, what evidence has taken
+        self.looks_seconds = 0.0  # of these, what looks between the others have taken
         self.allowance = Allowance(self.config.max_overhead)
+        self.looks_allowed = Allowance(self.config.max_overhead, _LOOKS_AT_ONCE)
         self.pause = Pause(self.config.sample_seconds, self.config.max_overhead)
         self.level.forget()
 
@@ -74,10 +80,15 @@ class State:
         self.evidence_seconds += seconds
         self.allowance.spend(seconds)
 
+    def looks_took(self, seconds: float) -> None:
+        """The thread has spent so much on looks between the others: they become fewer."""
+        self.looks_seconds += seconds
+        self.looks_allowed.spend(seconds)
+
     def keep_to_budget(self, now: float) -> None:
         """The hooks' time decides the level; the thread's own, how long it pauses."""
         self.level.look(now, self.hook_seconds())
-        self.pause.look(now, self.own_seconds - self.evidence_seconds)
+        self.pause.look(now, self.own_seconds - self.evidence_seconds - self.looks_seconds)
 
     def read(self) -> Dict[Key, Tally]:
         """Every count as it stands now; the last reading where this thread, or for long another, is at it."""

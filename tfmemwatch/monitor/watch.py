@@ -9,7 +9,7 @@ from typing import Any, Callable, List, Optional
 
 from ..config import Config
 from ..evidence.evidence import Pace
-from ..growth.rules import COUNT_EVENTS, Rule
+from ..growth.rules import Rule
 from ..heap.room import room
 from ..holders.expected_dead import Expectations
 from ..model import Finding
@@ -18,6 +18,7 @@ from ..safety import forks, guard
 from ..safety.turn import Turn
 from ..seams import runtime
 from .answers import Answers, Seen
+from .by_clock import BETWEEN, WHOLE, ByClock
 from .control_socket import ControlSocket
 from .detector import Detector
 from .explaining import Explanations
@@ -29,7 +30,6 @@ from .telling import News, Telling
 from .to_others import to_others
 
 _AHEAD_SECONDS = 1.0  # between two readings of the limits
-_TIME_PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 
 begun: List[Watch] = []  # of this process: those that have begun to start and are not put back to the end
 
@@ -37,8 +37,9 @@ begun: List[Watch] = []  # of this process: those that have begun to start and a
 class Watch:
     """Wraps TensorFlow, counts, looks at regular times, and tells what leaks."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, clock: Callable[[], float] = time.monotonic) -> None:
         state = self.state = State(config)
+        self._clock = clock
         self.config, self.process, self.ledger, self.scene = config, state.process, state.ledger, state.scene
         self.probes, self.off = state.probes.up, state.probes.off
         self.explanations = Explanations(state)
@@ -56,11 +57,12 @@ class Watch:
         self._looking = Turn()  # to look; nobody waits for it
         self._ahead_at = 0.0  # when the limits are read again
         self._readings = Readings(self.state, self.explanations.explained)
-        self._detector = self.detector(COUNT_EVENTS, _TIME_PACE, "hour", 3600 / self.config.sample_seconds)
+        self._detector = ByClock(self._readings, self.state.stake)
+        self._began = self._clock()
 
-    def detector(self, rule: Rule, pace: Pace, per: str, unit: float = 1.0, asked: bool = False) -> Detector:
+    def detector(self, rule: Rule, pace: Pace, per: str, asked: bool = False) -> Detector:
         """One way of looking at what this watch sees."""
-        return Detector(self._readings, rule, pace, per, unit, asked)
+        return Detector(self._readings, rule, pace, per, asked=asked)
 
     # -- starting and stopping
 
@@ -83,7 +85,7 @@ class Watch:
 
     def _sample(self) -> None:
         self.control_socket.open()
-        self._sampler = Sampler(self.look, lambda: self.state.pause.seconds)
+        self._sampler = Sampler(self.wake, lambda: self._detector.pause(self._clock() - self._began))
         self._sampler.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
@@ -162,41 +164,60 @@ class Watch:
         """Look more or less closely from now on."""
         self.state.level.set(level)
 
-    def look(self) -> None:
+    def wake(self) -> None:
+        """Look, at everything or at what may leak, if it is time to; else see whether memory rises fast."""
+        state, now = self.state, self._clock()
+        own_bytes = self.process.read_resident().own_bytes if state.is_running and self.scene.rank else None
+        due = self._detector.due(now - self._began, own_bytes)
+        if due == WHOLE or (due == BETWEEN and state.looks_allowed.has_some(now)):
+            self.look(due == WHOLE)
+
+    def look(self, is_whole: bool = True) -> None:
         """One look at everything, and all that follows from it; nothing where one is under way.
 
-        What is to be told is told when the look is over: a callback or a handler of the log may take its time.
+        What is to be told is told when the look is over: a callback or a handler of the log may take its time. Between
+        two such looks there may be others, only at what may leak.
         """
-        began = time.thread_time()
+        state, began = self.state, time.thread_time()
+        evidence = state.evidence_seconds
         news: List[News] = []
-        if not self._looking.take(lambda: news.extend(self._look()), 0):
+        if not self._looking.take(lambda: news.extend(self._look(is_whole)), 0):
             return
-        state = self.state
-        if state.is_running:
+        if is_whole and state.is_running:
             self.control_socket.look()
         self.telling.tell(news)
-        if state.is_running and self.scene.rank:
+        if is_whole:
+            self._follow_look()
+        spent = time.thread_time() - began
+        state.own_seconds += spent
+        if not is_whole:
+            state.looks_took(spent - (state.evidence_seconds - evidence))
+        elif state.is_running:
+            state.keep_to_budget(time.monotonic())
+            self._detector.longest_seconds = state.pause.seconds
+
+    def _follow_look(self) -> None:
+        if self.state.is_running and self.scene.rank:
             self.telling.tell_left(self.answers.look_at_models())
-        for listener in list(self.after_look) if state.is_running else ():
+        for listener in list(self.after_look) if self.state.is_running else ():
             try:
                 listener()
             except Exception:
                 guard.failed("after a look")
-        state.own_seconds += time.thread_time() - began
-        if state.is_running:
-            state.keep_to_budget(time.monotonic())
 
-    def _look(self) -> List[News]:
+    def _look(self, is_whole: bool) -> List[News]:
         """What is to be told."""
-        state = self.state
+        state, now = self.state, self._clock() - self._began
         if not state.is_running:
             return []
+        if not is_whole:
+            self._look_ahead()
+            return list(self._detector.look_between(now))
         state.probes.imported()
         passed, state.looked_at = time.time() - (state.looked_at or state.began), time.time()
         if not self.scene.rank:
             self.ledger.read()  # what was born before still dies
             return []
-        now = state.looks * self.config.sample_seconds
         state.looks += 1
         state.watched_seconds += passed
         self._look_ahead()
@@ -207,12 +228,14 @@ class Watch:
 
     def _look_ahead(self) -> None:
         """Limits are read from a dozen files: once a second at most."""
-        now = time.monotonic()
+        now = self._clock()
         if now < self._ahead_at:
             return
         self._ahead_at = now + _AHEAD_SECONDS
         try:
-            self.state.ahead.look(now, self.process.read(), len(sys.modules))
+            memory, state = self.process.read(), self.state
+            state.ahead.look(now, memory, len(sys.modules))
+            state.stake.look(now - self._began, memory.own_bytes, state.ahead.limits)
         except Exception:
             guard.failed("limits")
 

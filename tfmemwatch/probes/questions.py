@@ -25,6 +25,10 @@ class Questions:
         """Why functions were traced again, counted."""
         return ()
 
+    def endless_retraces(self) -> Sequence[Site]:
+        """Lines that trace a function again and again for what has no end."""
+        return ()
+
     def baked_in(self) -> Sequence[BakedIn]:
         """What traces hold on to: Python state that has changed since, and large data baked in as constants."""
         return ()

@@ -118,6 +118,9 @@ class Traces(Probe):
     def retrace_causes(self) -> List[RetraceCause]:
         return [RetraceCause(*row) for row in self.reasons.causes()]
 
+    def endless_retraces(self) -> List[Site]:
+        return self.reasons.endless()
+
     def baked_in(self) -> List[BakedIn]:
         """Python state that has changed since a trace read it, and large data in traces."""
         found = sorted(self._baked.values(), key=lambda one: -one.bytes)

@@ -13,7 +13,7 @@ _OFTEN = 1 / 8  # of the looks
 
 def ask(evidence: Evidence) -> Answer:
     """The heaviest that goes on to climb; one that may have a bound is looked at for longer first."""
-    is_early = evidence.looks < (1.5 if evidence.by_clock else 2) * LOOKS
+    is_early = not evidence.is_urgent and evidence.looks < (1.5 if evidence.by_clock else 2) * LOOKS
     for one in sorted(evidence.collections, key=lambda one: -evidence.bytes_of(one)):
         if one.climbs < _OFTEN * evidence.looks or not one.goes_on or not evidence.may_accuse(one, _SHARE):
             continue
@@ -37,7 +37,9 @@ def accused(evidence: Evidence, one: Collection, holding: Holding, first_time: s
     story = "live_tensors" if evidence.ask.weight(one.id).tensors >= 0.5 else "python_objects"
     if holding.is_cache and story == "live_tensors":
         story = "tensor_cache"
-    size = evidence.bytes_of(one) if evidence.is_beside else evidence.grown  # the rest has a finding of its own
+    size = evidence.bytes_of(one)
+    if not evidence.is_beside:  # else the rest has a finding of its own
+        size = max(evidence.grown, size) if evidence.by_clock else evidence.grown
     return Accused(story, holding.line, holding.path, one.grown, size, 0.95, holding.path, one.rate,
                    first_time, holding.path, holding.way, length=holding.length, items=evidence.ask.items(one.id),
                    is_taken_from=holding.is_taken_from)  # fmt: skip
