@@ -42,6 +42,10 @@ class Browser:
         """What a script returns."""
         return self._ask("/execute/sync", {"script": script, "args": list(arguments)})
 
+    def into_frame(self, number):
+        """Look into a frame of the page from now on; None: at the page again."""
+        self._ask("/frame", {"id": number})
+
     def run_async(self, script, *arguments):
         """What a script hands to its last argument, a function."""
         return self._ask("/execute/async", {"script": script, "args": list(arguments)})

@@ -11,6 +11,8 @@ from parts import absent
 import tfmemwatch
 from tfmemwatch.safety import guard
 
+pytest_plugins = ("pytester",)
+
 # Before TensorFlow is imported: no chatter, no GPU, the same sums on every machine.
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", TF_ENABLE_ONEDNN_OPTS="0")
 

@@ -100,7 +100,7 @@ class Picture:
     def ask(self, expr, instant=False):
         """What Prometheus answers, with the other variables at «All»."""
         expr = expr.replace("$one", self.one)
-        expr = re.sub(r"\$(job|instance|model)\b", ".*", expr)
+        expr = re.sub(r"\$(namespace|pod|job|instance|model)\b", ".*", expr)
         expr = expr.replace("$__rate_interval", "%ds" % max(4 * self.step, 60))
         query = {"query": expr, "time": self.until} if instant else {
             "query": expr, "start": self.since, "end": self.until, "step": self.step}  # fmt: skip

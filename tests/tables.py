@@ -13,7 +13,8 @@ DASHBOARD = TREE / "examples" / "serving" / "grafana" / "tfmemwatch.json"
 def with_table(text, table):
     """The text, with this table in the place of the one that has the same head."""
     before, head, rest = text.partition(table.split("\n")[0] + "\n")
-    return before + table + rest[rest.index("\n\n") :] if head else text
+    _, gap, after = rest.partition("\n\n")
+    return before + table + (gap + after or "\n") if head else text
 
 
 def main():

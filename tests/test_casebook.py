@@ -4,7 +4,7 @@ import pytest
 
 from tfmemwatch.judge.judge import Draft, Track
 from tfmemwatch.judge.open_findings import OpenFindings
-from tfmemwatch.model import FILLING, Finding, Key, Site
+from tfmemwatch.model import FILLING, LEAK, Finding, Key, Site
 
 AT = Site("train.py", 41, "step")
 
@@ -39,6 +39,23 @@ def test_a_finding_is_told_again_when_it_has_become_sure(cases):
     doubtful = sure._replace(finding=sure.finding._replace(verdict=FILLING))
     told = [len(cases.update([one])) for one in (doubtful, doubtful, sure, sure)]
     assert told == [1, 0, 1, 0]
+
+
+def test_what_has_no_count_is_told_again_when_its_bytes_have_doubled(cases):
+    """A rise in native memory has no number: it is told when it is known, when it is sure, and at twice as much."""
+    said = []
+    rises = [(FILLING, 10)] * 3 + [(LEAK, 10)] * 10 + [(LEAK, 19), (LEAK, 20), (LEAK, 39), (LEAK, 40)]
+    for verdict, megabytes in rises:
+        one = draft(0, kind="native_heap", keys=[], size=megabytes << 20)
+        news = cases.update([one._replace(finding=one.finding._replace(verdict=verdict))])
+        said += [(finding.verdict, finding.bytes >> 20) for finding in news]
+    assert said == [(FILLING, 10), (LEAK, 10), (LEAK, 20), (LEAK, 40)]
+
+
+def test_what_comes_and_goes_is_told_ever_less_often(cases):
+    """A leak that is over and begins again for ever: the first time, the second, the fourth; each has its end."""
+    news = [one.state for _ in range(40) for one in cases.update([draft(10)]) + cases.update([])]
+    assert news == ["leak", "over"] * 6
 
 
 def test_a_finding_is_told_again_when_it_has_doubled(cases):

@@ -1,7 +1,10 @@
 """Who holds a thing: the shortest way to it from the program's own names."""
 
+import collections
+import concurrent.futures
 import functools
 import gc
+import logging
 import sys
 import threading
 import time
@@ -10,7 +13,11 @@ import weakref
 
 import pytest
 
-from tfmemwatch.holders.words import path_to
+from tfmemwatch.holders.cures import cure_for
+from tfmemwatch.holders.items import items_at
+from tfmemwatch.holders.names import holder_at
+from tfmemwatch.holders.search import way_to
+from tfmemwatch.holders.words import path_to, told
 
 SECONDS = 20.0  # enough for any machine; the time box has a test of its own
 
@@ -233,3 +240,82 @@ def test_a_million_objects_are_within_200_milliseconds(request):
     started = time.thread_time()
     path_to([1], 0.2)
     assert time.thread_time() - started < 0.4
+
+
+class Served:
+    """Has itself closed at its end, by a method of its own."""
+
+    def __init__(self):
+        weakref.finalize(self, self.close)
+
+    def close(self):
+        pass
+
+
+def test_a_finalizer_that_is_a_method_of_its_object_is_named():
+    """`weakref.finalize(self, self.close)` keeps its object for ever."""
+    serving = Served()
+    thing = id(serving)
+    del serving
+    assert path_to([thing], SECONDS).startswith("weakref.finalize._registry")
+
+
+def cure(thing, kind="model_rebuild"):
+    way = way_to([id(thing)], SECONDS)
+    return cure_for(way, told(way), kind)
+
+
+def test_the_cure_is_about_the_holder_where_it_is_the_programs(program):
+    """A list of the program's keeps each model: `clear_session()` would not help."""
+    program.trainer.history = [Thing() for _ in range(5)]
+    assert cure(program.trainer.history[2]) == (
+        "Take each out of Trainer.history when it is done, or keep only what is needed of it."
+    )
+    assert cure(program.trainer.history[2], "session_unclosed") == ""
+
+
+def test_what_no_collection_holds_has_the_general_cure():
+    """An attribute keeps one thing, not those before it."""
+    slotted.inner = Thing()
+    assert cure(slotted.inner) == ""
+
+
+def test_a_finalizer_has_a_cure_of_its_own():
+    """The bound method is what keeps the object."""
+    serving = Served()
+    thing = id(serving)
+    del serving
+    way = way_to([thing], SECONDS)
+    assert "a bound method holds it" in cure_for(way, told(way), "variable")
+
+
+@pytest.mark.parametrize(
+    "item, called",
+    [
+        (ValueError(), "exceptions"),
+        (logging.LogRecord("x", 1, "f", 1, "m", (), None), "records"),
+        (trainer.__init__, "callbacks"),
+        (lambda: 1, "callbacks"),
+        (functools.partial(print), "callbacks"),
+        (concurrent.futures.Future(), "tasks"),
+        (threading.Thread(), "threads"),
+        (1.0, ""),
+        (Thing(), ""),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", [list, collections.deque, lambda items: dict(enumerate(items))])
+def test_of_what_kind_the_items_of_a_collection_are(program, kind, item, called):
+    """The newest one says so; of a dict its value."""
+    program.trainer.history = kind([0, 0, item])
+    assert items_at(way_to([id(program.trainer.history)], SECONDS)) == called
+
+
+def test_what_tensorflow_puts_around_a_list_of_a_layer_has_the_name_of_the_attribute(program):
+    """`trainer.rows`, and not `ListWrapper._last_wrapped_list_snapshot`."""
+    wrapper = type("ListWrapper", (list,), {"__module__": "tensorflow.python.trackable.data_structures"})
+    program.trainer.rows = wrapper([Thing() for _ in range(5)])
+    program.trainer.rows._last_wrapped_list_snapshot = [Thing() for _ in range(5)]
+    for thing in (program.trainer.rows, program.trainer.rows._last_wrapped_list_snapshot):
+        holder = holder_at(way_to([id(thing)], SECONDS))
+        assert (holder.path, holder.names[0], holder.is_within) == ("Trainer.rows", "rows", False)

@@ -268,3 +268,26 @@ def test_by_the_clock_a_rest_is_no_end():
     """A program may be idle for some looks: its leak is still one."""
     found = states(lambda look: 20_000 * min(look, 100), 400, "hour")
     assert all(found[found.index(True) :])
+
+
+@pytest.mark.parametrize("beside, kinds", [(False, {"native_heap"}), (True, set())])
+def test_beside_what_counts_explain_nothing_is_said_of_memory_that_has_no_name(beside, kinds):
+    """A function is traced again: the rest of its memory is no second leak."""
+    inquiry, found = Inquiry(Sources(Operations()), Pace(1000, 96 * 1024, 0.62), "step"), set()
+    for look in range(1000):
+        held = (100 << 20) + look * 100_000
+        memory = Memory(held, held, 0, 1000)
+        inquiry.look(memory, True, float(look), lambda memory=memory: memory, beside)
+        found.update(one.kind for one in inquiry.findings)
+    assert found == kinds
+
+
+def test_beside_what_counts_explain_new_numbers_are_found():
+    """They are counted themselves."""
+    operations = NewNumbers(math.inf)
+    inquiry = Inquiry(Sources(operations), Pace(1000, 96 * 1024, 0.62), "step")
+    for look in range(200):
+        operations.look = look
+        memory = Memory((100 << 20) + look * 100_000, (100 << 20) + look * 100_000, 0, 1000)
+        inquiry.look(memory, True, float(look), lambda memory=memory: memory, True)
+    assert [one.kind for one in inquiry.findings] == ["cache"]

@@ -23,6 +23,7 @@ _HOME = {
     "TfmemwatchError": "errors", "ConfigError": "errors", "Unavailable": "errors", "LeakFound": "errors",
 }  # fmt: skip
 __all__ = ["__version__", *_HOME]
+_IPYTHON = ("load_ipython_extension", "unload_ipython_extension")  # `%load_ext tfmemwatch` asks for these
 
 if _t.TYPE_CHECKING:
     from .api import (  # fmt: skip
@@ -52,7 +53,7 @@ if _t.TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> _t.Any:
-    home = _HOME.get(name)
+    home = "notebook" if name in _IPYTHON else _HOME.get(name)
     if home is None:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     room, _, last = home.rpartition(".")

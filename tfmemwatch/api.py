@@ -216,6 +216,13 @@ def watch(
     return Block(name, of_the_process, owners, warmup)
 
 
+def private_watch(**settings: Any) -> Watch:
+    """A watch beside that of the process, which tells nothing and looks only when it is asked; `stop()` ends it."""
+    one = Watch(load({"log": False, **settings}, {}, names=tuple(BY_NAME)))
+    one.start(sampling=False)
+    return one
+
+
 def findings() -> List[Finding]:
     """What leaks now, the surest first; an empty list where nothing is installed."""
     running = current()

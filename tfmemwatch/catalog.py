@@ -71,6 +71,11 @@ class Gauge(NamedTuple):
 
 GAUGES: Tuple[Gauge, ...] = (
     Gauge("tfmemwatch_resident_bytes", "", "Resident memory"),
+    Gauge(
+        "tfmemwatch_proportional_bytes",
+        "",
+        "Resident memory, each page that processes share divided among them: what adds up over workers",
+    ),
     Gauge("tfmemwatch_memory_bytes", "owner", "Resident memory by owner; the parts add up to the whole"),
     Gauge("tfmemwatch_limit_bytes", "limit", "Memory limits of the container, the process and the machine"),
     Gauge("tfmemwatch_limit_left_bytes", "limit", "Bytes left below each limit"),
@@ -90,7 +95,7 @@ class Metric(NamedTuple):
     type: str  # "counter" or "gauge"
     help: str
     labels: Tuple[str, ...]
-    adds: str  # "sum"; "max"; "worker": each worker by itself
+    adds: str  # "sum"; "max"; "min"; "worker": each worker by itself
     kinds: Tuple[str, ...] = ()  # of the ledger, whose `field` it is by line; none where something else is read
     field: str = ""
 
@@ -123,7 +128,7 @@ def _more(name: str, help: str, kind: str, field: str, *, also: str = "") -> Met
 
 
 def _gauge(row: Gauge) -> Metric:
-    adds = "max" if row.metric == "tfmemwatch_limit_bytes" else "worker"
+    adds = "min" if row.metric == "tfmemwatch_limit_bytes" else "worker"
     return Metric(row.metric, "gauge", row.help, (row.label,) if row.label else (), adds)
 
 
@@ -132,10 +137,12 @@ def _other(name: str, help: str, *labels: str, adds: str = "sum") -> Metric:
 
 
 METRICS: Tuple[Metric, ...] = (  # in the order of /metrics: what somebody looks for who reads it comes first
+    _other("tfmemwatch_headline", "The word with which a report would begin now: leak, growing, memory rises, clean or not watched", "word", adds="max"),
     _other("tfmemwatch_suspect_info", "An open leak: its line, cause and cure", "kind", "site", "cause", "cure", adds="max"),
     _other("tfmemwatch_suspect_growth", "How many more leaking things there are than when the leak began", "kind", "site"),
     _other("tfmemwatch_suspect_growth_per_hour", "How many leaking things are added in an hour", "kind", "site"),
     _other("tfmemwatch_suspect_bytes", "Bytes that an open leak has kept so far, as far as known", "kind", "site"),
+    _other("tfmemwatch_suspect_bytes_per_hour", "Bytes that an open leak keeps more in an hour, as far as known", "kind", "site"),
     _other("tfmemwatch_findings", "Open leaks", "kind"),
     _other("tfmemwatch_leaks_found_total", "Leaks found since the start", "kind"),
     *map(_metric, ROWS),
@@ -174,7 +181,7 @@ METRICS: Tuple[Metric, ...] = (  # in the order of /metrics: what somebody looks
     _other("tfmemwatch_task_info", "The task of TF_CONFIG", "task_type", "task_index", adds="worker"),
 )  # fmt: skip
 BY_NAME: Dict[str, Metric] = {metric.name: metric for metric in METRICS}
-_ADDED = {"sum": "summed", "max": "the largest", "worker": "by worker"}
+_ADDED = {"sum": "summed", "max": "the largest", "min": "the least", "worker": "by worker"}
 
 
 def table() -> str:

@@ -16,4 +16,6 @@ class Unavailable(TfmemwatchError):
 
 
 class LeakFound(AssertionError):
-    """A block should be clean and is not; the message names each line."""
+    """A block should be clean and is not; the message names each line. `verdict` has the same as a value, in tests."""
+
+    verdict: object = None

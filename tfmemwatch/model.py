@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Tuple
+import re
+import sys
+from typing import NamedTuple, Optional, Tuple
 
+from . import html
 from .units import bytes_pace_of, count_of, pace_of, since_of, size_of
 
 
@@ -19,9 +22,27 @@ class Site(NamedTuple):
         """`train.py:41 step()`, as a person would say it."""
         if not self.line:
             return self.function
-        name = self.file.replace("\\", "/").rsplit("/", 1)[-1]
         call = self.function if self.function.startswith("<") else self.function + "()"
+        cell = _cell_of(self.file)
+        if cell is not None:
+            return ("cell [%d], line %d" % (cell, self.line)) + ("" if call == "<module>" else " " + call)
+        name = self.file.replace("\\", "/").rsplit("/", 1)[-1]
         return "%s:%d %s" % (name, self.line, call)
+
+
+def _cell_of(file: str) -> Optional[int]:
+    """The number of the notebook's cell that IPython has compiled as this file."""
+    found = _CELL.match(file)
+    if found is not None:
+        return int(found.group(1))
+    shell = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
+    compiler = getattr(getattr(shell, "_instance", None), "compile", None)
+    cells = getattr(compiler, "_filename_map", None)
+    cell = cells.get(file) if type(cells) is dict else None
+    return cell if type(cell) is int else None
+
+
+_CELL = re.compile(r"<ipython-input-(\d+)-\w+>$")
 
 
 LEAK, RETAINED, FILLING = "leak", "retained by the allocator", "cache still filling"  # what a growth comes to
@@ -105,6 +126,25 @@ class Finding(NamedTuple):
     def story(self) -> Tuple[str, Site]:
         """What makes two findings the same one."""
         return (self.kind, self.site)
+
+    def _repr_html_(self) -> str:
+        return html.piece(self.html())
+
+    def html(self) -> str:
+        """As a part of what a notebook or a page shows."""
+        grown = "+%s%s" % (self.gained, pace_of(self.rate, self.per)) if self.grown else ""
+        kept = "%s kept" % size_of(self.bytes) if self.bytes >= 1024 else ""
+        held = "held by " + self.holder if self.holder not in self.cause else ""
+        amount = "; ".join(filter(None, (grown, since_of(self.since, self.per, self.began), kept, held)))
+        return '<div class="leak">%s</div>' % "".join(
+            [
+                "<p><strong>%s</strong> <code>%s</code></p>" % (html.text(self.kind), html.text(self.site.short)),
+                *map(html.line, filter(None, (self.cause, amount, self.why, self.outlook))),
+                html.line("Cure: " + self.cure),
+                html.code(self.suggestion),
+                *map(html.line, filter(None, (self.known,))),
+            ]
+        )
 
     def __str__(self) -> str:
         parts = ["%s: %s" % (self.site.short, self.cause)]

@@ -23,21 +23,21 @@ def test_the_gauges_are_those_of_the_catalogue(tf, watch):
 
 
 def test_a_block_says_whose_memory_has_grown(tf, watch):
-    """8 MB of arrays and 4 MB of tensors, by owner; the change stands beside each."""
+    """8 MiB of arrays and 4 MiB of tensors, by owner; the change stands beside each."""
     with tfmemwatch.watch("two leaks", owners=True) as block:
-        arrays = [np.ones(100000) for _ in range(10)]
-        tensors = [tf.ones([100000]) * float(number) for number in range(10)]
+        arrays = [np.ones(1 << 17) for _ in range(8)]
+        tensors = [tf.ones([1 << 17]) * float(number) for number in range(8)]
     lines = [line.split() for line in str(block.report()).splitlines()]
     assert ["NumPy", "arrays"] in [line[:2] for line in lines]
     grown = {" ".join(line[:2]): line[-2:] for line in lines if len(line) > 4}
-    assert (grown["NumPy arrays"], grown["eager tensors"]) == (["+8", "MB"], ["+4", "MB"])
+    assert (grown["NumPy arrays"], grown["eager tensors"]) == (["+8", "MiB"], ["+4", "MiB"])
     assert len(arrays) == len(tensors)
 
 
 def test_without_being_asked_a_block_splits_what_it_can_at_once(tf, watch):
     """Malloc as a whole; nothing is weighed."""
     with tfmemwatch.watch("plain") as block:
-        kept = bytearray(20000000)
+        kept = bytearray(20 << 20)
     (line,) = [line for line in str(block.report()).splitlines() if "malloc, other" in line]
     assert "+20" in line and len(kept)
     assert "NumPy" not in str(block.report())

@@ -23,11 +23,11 @@ from written_down import (
 )  # fmt: skip
 
 from tfmemwatch.evidence import hypotheses
-from tfmemwatch.evidence.answers import AS_FILLING, SILENT, TOLD, Accused, Filling, LookOn
+from tfmemwatch.evidence.answers import AS_FILLING, SILENT, TOLD, Accused, Filling, LookOn, finding_of
 from tfmemwatch.evidence.background import Background
 from tfmemwatch.evidence.call_growth import Row
 from tfmemwatch.evidence.evidence import Reading
-from tfmemwatch.evidence.hypotheses import EARLY, END, HYPOTHESES, WINDOW, WITHOUT_INQUIRY
+from tfmemwatch.evidence.hypotheses import EARLY, END, HYPOTHESES, WINDOW, WITHOUT_INQUIRY, growing_collection
 from tfmemwatch.explain.advice import TABLE
 from tfmemwatch.growth.episode import Growth
 from tfmemwatch.growth.per_call import GrowthPerCall
@@ -51,10 +51,16 @@ def carrying(each):
     return CONCAT._replace(output_bytes=sum(sizes)), half
 
 
+def assigning(each):
+    """The same of what is assigned to a variable."""
+    return tuple(row._replace(name="AssignVariableOp") for row in carrying(each))
+
+
 def held(one=None, known=None, each=40_000, tensors_each=0, **more):
     """A collection that holds what has grown."""
     known = holding() if known is None else known
     ask = {"weight": weighing(each, tensors_each), "holding": always(known)}
+    ask.update({name: more.pop(name) for name in ("items", "keeps_counted") if name in more})
     return seen(collections=(collection() if one is None else one,), ask=ask, **more)
 
 
@@ -112,6 +118,8 @@ CASES = {
             held(looks=48, one=collection(climbs=60)), NOTHING),
         "it holds little of what has grown": (
             held(looks=48, each=1000), NOTHING),
+        "beside other findings little is enough, since it is counted": (
+            held(looks=48, each=1000, is_beside=True), ("python_objects", LINE, TOLD)),
     },
     "growing_collection": {
         "Python objects": (
@@ -136,6 +144,16 @@ CASES = {
             held(one=collection(slows_down=True), looks=224), NOTHING),
         "it has stopped": (
             held(one=collection(goes_on=False)), NOTHING),
+        "beside other findings it needs no share of what has grown": (
+            held(each=1000, is_beside=True), ("python_objects", LINE, TOLD)),
+        "beside other findings, and next to nothing": (
+            held(each=50, is_beside=True), NOTHING),
+        "beside other findings, and inside a library's object": (
+            held(known=holding(is_librarys=True), is_beside=True), NOTHING),
+        "its items keep what counts explain": (
+            held(is_beside=True, keeps_counted=always(True)), NOTHING),
+        "it has a finding": (
+            held(is_beside=True, known_collections=frozenset((1,))), NOTHING),
         "it has a bound": (
             held(known=holding(is_bounded=True)), NOTHING),
         "what a library keeps inside": (
@@ -212,6 +230,18 @@ CASES = {
         "it may not be emptied": (
             seen(emptied_at=28), NOTHING),
     },
+    "growing_variable": {
+        "first doubted: a window that fills has met its end by the next time": (
+            seen(**window(assigning(40_000))), ("growing_variable", LINE, SILENT)),
+        "what is assigned is as large as before": (
+            seen(**window(steadily(CONCAT._replace(name="AssignVariableOp", output_bytes=4 * MB)))), NOTHING),
+        "the result of an operation grows, and is assigned to no variable": (
+            seen(**window(carrying(40_000))), NOTHING),
+        "memory rises by ten times as much, and in jumps": (
+            seen(grown=40 * MB, half=40 * MB, **window(assigning(40_000))), ("growing_variable", LINE, SILENT)),
+        "it is too little": (
+            seen(**window(assigning(100))), NOTHING),
+    },
     "growing_tensor": {
         "first doubted: a window that fills has met its end by the next time": (
             seen(ask={"largest_tensor": always("train.state → EagerTensor")}, **window(carrying(40_000))),
@@ -249,6 +279,9 @@ CASES = {
         "a shuffle with a small buffer beside a leak": (
             seen(ask={"remembering": always([Remembering(LINE, "shuffle", 100, 520)])}, **window(steadily(TAKES))),
             NOTHING),
+        "what grows is Python's": (
+            seen(grown=8 * MB, blocks=60_000, ask={"remembering": always([Remembering(LINE, "cache")])},
+                 **window(steadily(TAKES))), NOTHING),
         "nothing is taken from an iterator": (
             seen(ask={"remembering": always([Remembering(LINE, "cache")])}), NOTHING),
         "no dataset remembers": (
@@ -304,6 +337,13 @@ CASES = {
     "filled_queue": {
         "first doubted": (
             seen(**window(steadily(PUTS))), ("backlog", LINE, SILENT)),
+        "a stage of pairs": (
+            seen(**window(steadily(PUTS._replace(name="MapStage")))), ("backlog", LINE, SILENT)),
+        "a barrier": (
+            seen(**window(steadily(PUTS._replace(name="BarrierInsertMany")))), ("backlog", LINE, SILENT)),
+        "as much is taken out of the stage": (
+            seen(**window(steadily(PUTS._replace(name="MapStage")),
+                          steadily(operation("MapUnstageNoKey", OTHER)))), NOTHING),
         "as much is taken out": (
             seen(**window(steadily(PUTS), steadily(operation("QueueDequeueV2", OTHER)))), NOTHING),
         "now and then": (
@@ -427,3 +467,59 @@ def test_they_are_asked_from_the_exact_to_the_vague():
     order = [one.when for one in HYPOTHESES]
     assert order == sorted(order, key=[WINDOW, EARLY, END].index)
     assert HYPOTHESES[-1].name == "native_heap"
+
+
+ITEMS = {
+    "tasks": ("tasks are put into train.history and never taken out", "add_done_callback"),
+    "exceptions": ("exceptions are put into train.history and never taken out", "traceback.format_exc()"),
+    "records": ("log records are put into train.history and never taken out", "handler.format"),
+    "callbacks": ("callbacks are put into train.history and never taken out", "Register each once"),
+    "": ("tensors are put into train.history and never taken out", "float(x)"),
+}
+
+
+@pytest.mark.parametrize("items", ITEMS)
+def test_the_cure_is_one_for_the_items_of_the_collection(items):
+    """`float(x)` is no cure for a task or for an exception that keeps tensors."""
+    finding = told(held(tensors_each=1, items=always(items)))
+    cause, cure = ITEMS[items]
+    assert finding.cause == cause
+    assert cure in finding.cure
+    assert ("float(x)" in finding.cure) == (items == "")
+
+
+def test_of_a_queue_from_which_a_part_is_taken_more_is_put_in_than_out():
+    """`and never taken out` would be no truth there."""
+    known = holding(may_be_bounded=True, is_taken_from=True)
+    finding = told(held(known=known, looks=224))
+    assert finding.cause == "more is put into train.history than is taken out"
+    assert "maxlen" in finding.cure
+
+
+def told(evidence):
+    """What is said of a growing collection."""
+    return finding_of(growing_collection.ask(evidence), evidence, True, "step", 1.0)
+
+
+def test_beside_other_findings_a_collection_has_its_own_bytes():
+    """What else has grown is told by them."""
+    assert told(held(each=30_000)).bytes == 4 * MB
+    assert told(held(each=30_000, is_beside=True)).bytes == 112 * 30_000
+
+
+@pytest.mark.parametrize(
+    "now, length, number, since",
+    [
+        (1000, 1000, 1000, 0),  # one a step since the first
+        (1000, 900, 900, 100),  # the first steps warmed up
+        (1000, 112, 112, 888),  # it has just begun
+        (1000, 5000, 112, 888),  # it was that long before
+        (1000, 400, 112, 888),  # it may have begun in between, or have had some
+    ],
+)
+def test_a_total_is_one_since_the_beginning(now, length, number, since):
+    """`+1,000 since step 1`, and not what came while evidence was taken; where that is not known, the latter."""
+    evidence = held(known=holding(length=length))
+    evidence = evidence._replace(first=evidence.first._replace(now=now - 112), last=evidence.last._replace(now=now))
+    finding = told(evidence)
+    assert (finding.grown, finding.since) == (number, pytest.approx(since, abs=90))

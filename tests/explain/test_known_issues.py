@@ -64,3 +64,18 @@ def test_each_row_can_be_found_and_is_in_order():
         re.compile(row.like)
         assert row.kind in kinds and row.since <= row.until and row.what
         assert row in known(row.kind, row.like.replace("\\", "").split("|")[0])
+
+
+@pytest.mark.parametrize(
+    "version, python, is_here", [((2, 15), (3, 11), True), ((2, 15), (3, 10), False), ((2, 12), (3, 12), True)]
+)
+def test_forty_bytes_of_each_tensor_are_known_where_they_leak(version, python, is_here):
+    """tf#62551: TensorFlow 2.12 to 2.15, on Python 3.11 and later."""
+    text = said("python_objects", ADVICE["python_heap"].cause, version, python)
+    assert text.startswith("Known as tf#62551 (TensorFlow 2.12 to 2.15 on Python 3.11 and later)") == is_here
+    assert ("tf#62551" in text) == is_here
+
+
+def test_what_is_known_by_little_is_not_told_where_it_does_not_hold():
+    """More Python objects may be anything: nothing is said of forty bytes on a newer TensorFlow."""
+    assert said("python_objects", ADVICE["python_heap"].cause, (2, 21), (3, 11)) == ""

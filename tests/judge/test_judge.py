@@ -7,7 +7,8 @@ import pytest
 
 from tfmemwatch.growth.rules import COUNT_EVENTS, COUNT_SAMPLES, COUNT_STEPS
 from tfmemwatch.judge.judge import Judge
-from tfmemwatch.model import Key, Site, Tally
+from tfmemwatch.judge.measured import MeasuredBytes
+from tfmemwatch.model import UNKNOWN, Key, Site, Tally
 
 LOOP = Site("train.py", 10, "main")
 INNER = Site("layers.py", 20, "build")
@@ -281,3 +282,134 @@ def test_it_is_told_when_the_growth_began(per, unit, period):
             judge.confirm(counts)
     (draft,) = judge.drafts(counts)
     assert draft.finding.since == pytest.approx(quiet * period, abs=12 * period)
+
+
+# -- what was told
+
+
+def looked(judge, counts, step):
+    """One look, with all that is suspected confirmed, told as the watch tells it."""
+    judge.look(counts, step)
+    if judge.suspects():
+        judge.confirm(counts)
+    drafts = judge.drafts(counts)
+    judge.keep(drafts)
+    return [(draft.finding.kind, draft.finding.site) for draft in drafts]
+
+
+def in_phases(*phases, steps=120):
+    """What is open after each step of a program whose phases follow each other: each makes these."""
+    judge, begun, opened = Judge(COUNT_STEPS, "step"), [], []
+    judge.look({}, 0)
+    for phase, rows in enumerate(phases):
+        begun.append(rows)
+        for step in range(1, steps + 1):
+            counts = {}
+            for number, each in enumerate(begun):
+                counts.update(tallies(each, step if number == phase else steps))
+            opened.append(looked(judge, counts, phase * steps + step))
+    return opened
+
+
+MODELS = (
+    made("model", LOOP, died=1, order=5),
+    made("variable", LOOP, each=4, order=6),
+    made("name", LOOP, each=4, order=7),
+)
+TRACES = (made("retrace", FAR, order=1, size=1000), made("function_graph", FAR, order=2))
+
+
+@pytest.mark.parametrize(
+    "first, then, told",
+    [(MODELS, TRACES, ("model_rebuild", LOOP)), (TRACES, MODELS, ("retrace", FAR))],
+)  # fmt: skip
+def test_a_leak_is_over_by_its_own_end_and_not_since_another_begins(first, then, told):
+    """Models are loaded, then a function is traced again: each is open until it has stopped, and is itself."""
+    opened = in_phases(first, then, ())
+    at = [number for number, kinds in enumerate(opened) if told in kinds]
+    assert at == list(range(at[0], at[-1] + 1))
+    assert at[-1] >= 120 + 40  # not as the other begins
+    others = {one for kinds in opened for one in kinds} - {told}
+    assert len(others) == 1
+    assert len(others & {("model_rebuild", LOOP), ("retrace", FAR)}) == 1
+
+
+def test_what_grows_beside_a_retrace_at_its_own_pace_is_a_finding_of_its_own():
+    """Two leaks at once are two findings: a variable elsewhere, three times as seldom as the traces."""
+    found = judged(*TRACES, made("variable", LOOP, each=1 / 3), steps=240)
+    assert {(one.kind, one.site) for one in found} == {("retrace", FAR), ("variable", LOOP)}
+
+
+def test_a_story_keeps_its_kind_from_the_first_word_to_the_last():
+    """New optimizers come to light behind names that were told: it is the same finding, as it was told."""
+    opened = in_phases((made("name", INNER),), (made("name", INNER), made("optimizer", INNER)), ())
+    assert {one for kinds in opened for one in kinds} == {("cache", INNER)}
+
+
+def test_a_story_without_a_line_outlives_a_change_of_the_level():
+    """The budget has lowered the level, and what has no line is counted anew: what was told is not."""
+    rows = made("retrace", UNKNOWN, order=1), made("function_graph", UNKNOWN, order=2)
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(120):
+        told = looked(judge, tallies(rows, step), step)
+        if step == 100:
+            judge.forget_what_has_no_line([])
+    assert told == [("retrace", UNKNOWN)]
+    assert judge.has_told
+
+
+def test_a_warm_up_that_ends_is_one_finding_and_then_none():
+    """Ever new shapes for 150 steps: told as a retrace, withdrawn, and never as anything else."""
+    opened = in_phases(TRACES, (), (), steps=150)
+    assert {one for kinds in opened for one in kinds} == {("retrace", FAR)}
+    assert opened[-1] == []
+
+
+# -- bytes
+
+
+def test_a_finding_has_what_memory_in_use_has_gained():
+    """150 kB in use for each trace, of which 1,000 bytes are counted: it has kept what it has kept."""
+    measured = MeasuredBytes()
+    for step in range(STEPS + 1):
+        measured.look(step, 300e6 + 150_000 * step)
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(STEPS + 1):
+        looked(judge, tallies(TRACES, step), step)
+    drafts = judge.drafts(tallies(TRACES, STEPS))
+    (alone,) = [draft.finding for draft in measured.of(drafts, 0)]
+    assert alone.bytes == pytest.approx(150_000 * alone.grown, rel=0.1)
+    (beside,) = [draft.finding for draft in measured.of(drafts, int(4e6))]
+    assert beside.bytes == pytest.approx(alone.bytes - 4e6, rel=0.01)
+    assert [one.finding.bytes for one in MeasuredBytes().of(drafts, 0)] == [1000 * STEPS]  # as counted
+
+
+def test_small_variables_have_not_kept_what_grows_beside_them():
+    """Ten megabytes a step in native memory, and a variable of 4 bytes: its own, and what is around it."""
+    measured, judge, rows = MeasuredBytes(), Judge(COUNT_STEPS, "step"), [made("variable", size=4)]
+    for step in range(STEPS + 1):
+        measured.look(step, 300e6 + 10_000_000 * step)
+        looked(judge, tallies(rows, step), step)
+    (found,) = [draft.finding for draft in measured.of(judge.drafts(tallies(rows, STEPS)), 0)]
+    assert found.bytes <= 50_100 * STEPS
+
+
+def test_a_count_that_has_always_grown_has_its_total():
+    """One variable a step since the first, whenever that was sure."""
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(400):
+        looked(judge, tallies([made("variable")], step), step)
+    (draft,) = judge.drafts(tallies([made("variable")], 399))
+    assert draft.finding.grown >= 390
+    assert draft.finding.since <= 5
+
+
+def test_what_was_made_at_the_start_is_no_part_of_the_growth():
+    """200 variables of a model, then one a step."""
+    judge = Judge(COUNT_STEPS, "step")
+    for step in range(400):
+        counts = tallies([made("variable")], step)
+        counts = {key: tally._replace(born=tally.born + 200) for key, tally in counts.items()}
+        looked(judge, counts, step)
+    (draft,) = judge.drafts(counts)
+    assert draft.finding.grown <= 400

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+import types
 
 import pytest
 
@@ -121,9 +122,58 @@ def test_a_site_is_said_as_a_person_says_it():
     assert OTHER.short == "<other lines>"
 
 
+def test_in_a_notebook_the_line_is_one_of_a_cell(monkeypatch):
+    """`cell [3], line 5`: by the name of the file, or by the number that IPython has given it."""
+    assert Site("<ipython-input-3-0a1b2c>", 5, "<module>").short == "cell [3], line 5"
+    assert Site("<ipython-input-12-0a1b2c>", 5, "step").short == "cell [12], line 5 step()"
+    compiler = types.SimpleNamespace(_filename_map={"/tmp/ipykernel_7/123.py": 4})
+    shell = types.SimpleNamespace(_instance=types.SimpleNamespace(compile=compiler))
+    module = types.SimpleNamespace(InteractiveShell=shell)
+    monkeypatch.setitem(sys.modules, "IPython.core.interactiveshell", module)
+    assert Site("/tmp/ipykernel_7/123.py", 5, "step").short == "cell [4], line 5 step()"
+    assert Site("/tmp/ipykernel_7/456.py", 5, "step").short == "456.py:5 step()"
+
+
 def test_a_program_with_a_temporary_name_is_the_users_own():
     """AutoGraph of TensorFlow 1.15 writes its copies as /tmp/tmp….py; a user's script may be called so, too."""
     file = os.path.join(tempfile.gettempdir(), "tmpabc123.py")
     namespace = {"here": site.here}
     exec(compile("def step():\n    return here()\n", file, "exec"), namespace)
     assert namespace["step"]() == (file, 2, "step")
+
+
+class Converted(Frame):
+    """A frame of AutoGraph's copy: what called it has the map back to the original."""
+
+    def __init__(self, original, back):
+        copy = "/tmp/__autograph_generated_file_%d.py" % abs(hash((original, "truth")))
+        calls = Frame(FRAMEWORK, back)
+        calls.co_name = "converted_call"
+        origin = Frame(original, None)
+        origin.filename, origin.lineno, origin.loc, origin.function_name = original, 21, origin, "original"
+        at = Frame(copy, None)
+        at.filename, at.lineno = copy, 7
+        calls.f_locals = {"converted_f": type("F", (), {"ag_source_map": {at: origin}})}
+        super().__init__(copy, calls)
+
+
+def converted(*originals, outer=PROJECT):
+    """The innermost frame of functions that AutoGraph has converted, called one by the other from `outer`."""
+    frame = Frame(outer, None)
+    for original in originals:
+        frame = Converted(original, frame)
+    return Frame(FRAMEWORK, frame)
+
+
+@pytest.mark.parametrize("theirs", [LIBRARY, KERAS, FRAMEWORK])
+def test_a_converted_copy_belongs_to_whoever_wrote_the_original(theirs):
+    """The user's line is the one that called the library's, though AutoGraph runs a copy of that."""
+    for _ in range(2):  # what is known of a copy is the same
+        assert site.here(converted(theirs)) == Site(PROJECT, 7, "call")
+        assert site.here(converted(INNER, theirs)) == Site(INNER, 21, "original")
+    assert site.here(converted(theirs, INNER)) == Site(INNER, 21, "original")
+
+
+def test_a_librarys_copy_is_named_by_its_original_where_no_line_is_the_users():
+    """In a thread that a library started."""
+    assert site.here(converted(LIBRARY, outer=FRAMEWORK)) == Site(LIBRARY, 21, "original")

@@ -82,7 +82,7 @@ def history(now):
                     ages=[(Site("train.py", 1, "step"), 60.0 * minute)])  # fmt: skip
         seconds = now - 60 * (150 - minute)
         at = at._replace(
-            gauges={**at.gauges, "tfmemwatch_resident_bytes": {"": 10**9 + 10**6 * minute}},
+            gauges={**at.gauges, "tfmemwatch_proportional_bytes": {"": 10**9 + 10**6 * minute}},
             level=LevelNow("sites", "set", "", seconds),
             own=OwnCost(0.01 * minute, 6000, minute, seconds, minute, {"traces": minute}),
         )  # fmt: skip
@@ -90,7 +90,7 @@ def history(now):
             lines = families.setdefault(metric, [])
             for labels, value in samples:
                 names = ",".join("%s=%s" % pair for pair in zip(metric.labels, map(json.dumps, labels)))
-                names = 'job="serving",instance="host:1"' + ("," + names if names else "")
+                names = 'namespace="a",pod="web-1",job="serving",instance="host:1"' + ("," + names if names else "")
                 lines.append("%s{%s} %r %d" % (metric.name, names, value, seconds))
     text = []
     for metric, lines in families.items():
@@ -122,7 +122,7 @@ def ask(tmp_path_factory):
 
 
 def filled_in(text):
-    return re.sub(r"\$(job|instance|one|model)\b", ".*", text).replace("$__rate_interval", "5m")
+    return re.sub(r"\$(namespace|pod|job|instance|one|model)\b", ".*", text).replace("$__rate_interval", "5m")
 
 
 @pytest.mark.parametrize("title, target", TARGETS, ids=["%s %s" % (title, one["refId"]) for title, one in TARGETS])
@@ -200,7 +200,7 @@ def test_what_is_seldom_asked_for_costs_nothing_until_it_is():
 def test_the_board_is_one_that_works_anywhere():
     """A data source to choose, variables that fill themselves, no two panels alike or over each other."""
     variables = BOARD["templating"]["list"]
-    assert [one["name"] for one in variables] == ["datasource", "job", "instance", "one", "model"]
+    assert [one["name"] for one in variables] == ["datasource", "namespace", "pod", "job", "instance", "one", "model"]
     assert all(one["refresh"] in (1, 2) for one in variables[1:])
     assert len({panel["title"] for panel in PANELS}) == len(PANELS)
     assert len({panel["id"] for panel in PLACED}) == len(PLACED)

@@ -84,7 +84,7 @@ def test_names_say_what_a_metric_is(metric):
     assert metric.name.endswith("_total") == (metric.type == "counter")
     assert metric.help and not metric.help.endswith(".")
     assert metric.adds == "sum" or metric.type == "gauge"
-    assert metric.adds in ("sum", "max", "worker")
+    assert metric.adds in ("sum", "max", "min", "worker")
 
 
 def test_promtool_has_nothing_to_say(readings):

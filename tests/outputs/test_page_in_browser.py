@@ -147,6 +147,30 @@ def test_a_range_is_chosen_and_kept(shown):
     assert browser.run(press + pressed) == ["1 day"]
 
 
+def test_the_code_to_write_instead_can_be_copied(shown):
+    """With a button that says so; where the browser gives no clipboard, the code is selected."""
+    browser = shown(STATES["leak"]())
+    browser.run("document.querySelector('.code button').click()")
+    browser.waits_for("return document.querySelector('.code button').textContent !== 'Copy'")
+    assert text(browser, ".code button") in ("Copied", "Selected")
+    assert browser.run("return getSelection().toString()").rstrip() in ("", STATES["leak"]().findings[0].suggestion)
+
+
+def test_within_another_page_it_shows_itself_and_reaches_nothing_around_it(browser, tmp_path):
+    """As in a notebook: its script runs, in an origin of its own."""
+    path = tmp_path / "notebook.html"
+    path.write_text("<p id=around>around</p>" + html_page.html_fragment(STATES["leak"]()), encoding="utf-8")
+    browser.go(path.as_uri())
+    browser.into_frame(0)
+    try:
+        browser.waits_for("return document.querySelector('.word')")
+        assert text(browser, ".word") == "LEAK"
+        assert browser.run("return self.origin") == "null"
+    finally:
+        browser.into_frame(None)
+    assert browser.complaints() == []
+
+
 # -- live
 
 

@@ -12,7 +12,7 @@ from parts import installed, program
 from servers import LISTENS, LONGEST_SECONDS, PROMETHEUS_IS_READY, free_port, listening, running
 
 from tfmemwatch.cli.main import main
-from tfmemwatch.outputs.rules import ALERTS, rules
+from tfmemwatch.outputs.rules import ALERTS, kept, prometheus_rule, rules, runbook_of
 
 TREE = Path(__file__).resolve().parents[2]
 COMMITTED = TREE / "examples" / "serving" / "rules.yml"
@@ -99,9 +99,9 @@ HEALTHY = {
 }  # fmt: skip
 
 
-def promtool_says(folder, series, questions, alerts=()):
+def promtool_says(folder, series, questions, alerts=(), of=""):
     """What `promtool test rules` says of series, and of questions with their answers at some minutes."""
-    (folder / "rules.yml").write_text(rules(), encoding="utf-8")
+    (folder / "rules.yml").write_text(of or rules(), encoding="utf-8")
     test = {
         "rule_files": ["rules.yml"],
         "evaluation_interval": "1m",
@@ -172,6 +172,7 @@ STORM = {
     CAUSES % (SITE, "x", "a new batch size"): "0+5x200",
 }
 SOON = {'tfmemwatch_limit_seconds{%s,limit="container"}' % OF: "3000x200"}
+LATER = {'tfmemwatch_limit_seconds{%s,limit="container"}' % OF: "9000x200"}
 LOST = {"tfmemwatch_orphan_functions{%s}" % OF: "0+10x200"}
 LEAKS = "train.py:41 step(): it grows; at least 40MiB kept. Cure: Make it once. "
 NEXT = "train.py:9 f(): b; at least 8.583MiB kept. Cure: c. "
@@ -199,12 +200,8 @@ PAGES = {
         RETRACED + "Pass tensors instead of Python values, give it an input_signature with None where shapes vary, or "
         "reduce_retracing=True.",
     ),
-    "RetraceStorm that leaks": (
-        {**STORM, **suspect("retrace", cure="`tf.constant(boost)`.")},
-        "score is traced 0.5 times a second at train.py:41 step() on i", RETRACED + "`tf.constant(boost)`.",
-    ),
     "LimitWithinSixHours": (
-        {**SOON, **suspect()}, "i reaches its memory limit in 50m 0s",
+        {**LATER, **suspect()}, "i reaches its memory limit in 2h 30m 0s",
         "Memory grows steadily; the time is for its present rate. " + LEAKS,
     ),
     "LimitWithinAnHour": (
@@ -233,13 +230,119 @@ def test_who_is_paged_reads_the_line_and_the_cure(tmp_path, name):
     labels = dict(MORE_LABELS.get(name.split()[0], {}), job="j", instance="i", severity=alert["labels"]["severity"])
     if "hostile" in name:
         labels["site"] = HOSTILE
+    told = {"summary": summary, "description": description, "runbook_url": runbook_of(alert["alert"])}
     expected = {
         "eval_time": "100m", "alertname": alert["alert"],
         "exp_alerts": [{
-            "exp_labels": labels, "exp_annotations": {"summary": summary, "description": description}}],
+            "exp_labels": labels, "exp_annotations": told}],
     }  # fmt: skip
     status, said = promtool_says(tmp_path, series, [], [expected])
     assert status == 0, said
+
+
+UNKNOWN = OF + ',site="unknown"'
+STORMS = {
+    'tfmemwatch_retraces_total{%s,function="score"}' % SITE: "0+30x200",
+    'tfmemwatch_retraces_total{%s,function="unknown"}' % UNKNOWN: "0+30x200",
+}
+SESSIONS = {
+    "tfmemwatch_open_sessions{%s}" % SITE: "9x200", "tfmemwatch_oldest_session_seconds{%s}" % SITE: "3601+60x200",
+}  # fmt: skip
+# What workers of one address show, and the one alert that comes of it.
+ONES = {
+    "found by one worker, and without a line by another": (
+        {**suspect("retrace"), **suspect("retrace", site="unknown"), **STORMS}, "TfmemwatchLeakFound",
+    ),
+    "found without a line": ({**suspect("retrace", site="unknown"), **STORMS}, "TfmemwatchLeakFound"),
+    "not yet found": (STORMS, "TfmemwatchRetraceStorm"),
+    "sessions": ({**suspect("session_unclosed"), **SESSIONS}, "TfmemwatchLeakFound"),
+    "a limit in an hour": (SOON, "TfmemwatchLimitWithinAnHour"),
+    "models that are loaded again and again": ({**LOST, **suspect("model_rebuild")}, "TfmemwatchLeakFound"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONES)
+def test_one_leak_is_one_alert(tmp_path, name):
+    """Whoever else has seen it, with or without a line: what explains another alert stands for it."""
+    series, alert = ONES[name]
+    asked = [
+        ('count(ALERTS{alertstate="firing"})', 100, 1),
+        ('count(ALERTS{alertname="%s",alertstate="firing"})' % alert, 100, 1),
+    ]
+    status, said = promtool_says(tmp_path, series, asked)
+    assert status == 0, said
+
+
+def test_two_leaks_are_two_alerts(tmp_path):
+    """Of one kind at two lines; and a storm elsewhere."""
+    elsewhere = {'tfmemwatch_retraces_total{%s,function="f",site="b.py:2 g()"}' % OF: "0+30x200"}
+    series = {**suspect("retrace"), **suspect("retrace", site="b.py:1 f()"), **elsewhere}
+    status, said = promtool_says(tmp_path, series, [('count(ALERTS{alertstate="firing"})', 100, 3)])
+    assert status == 0, said
+
+
+@pytest.mark.parametrize(
+    "labels, keep, left",
+    [
+        ({"namespace": "team-a", "pod": "web-1"}, "namespace,pod", {"namespace": "team-a", "pod": "web-1"}),
+        ({"namespace": "team-a", "pod": "web-1", "cluster": "eu"}, "cluster", {"cluster": "eu"}),
+        ({}, "namespace,pod", {}),
+    ],
+)
+def test_alerts_keep_the_labels_that_a_platform_needs(tmp_path, labels, keep, left):
+    """Of Kubernetes unless others are named; who is paged finds the pod by its name."""
+    more = "".join(',%s="%s"' % row for row in labels.items())
+    series = {name.replace(OF, OF + more): values for name, values in suspect().items()}
+    own = rules(kept(keep), "https://wiki/{alert}.html")
+    expected = {
+        "eval_time": "10m", "alertname": "TfmemwatchLeakFound",
+        "exp_alerts": [{
+            "exp_labels": {"job": "j", "instance": "i", "kind": "variable", "site": "train.py:41 step()",
+                           "severity": "warning", **left},
+            "exp_annotations": {
+                "summary": "A leak (variable) at train.py:41 step() on " + left.get("pod", "i"), "description": LEAKS,
+                "runbook_url": "https://wiki/TfmemwatchLeakFound.html"}}],
+    }  # fmt: skip
+    status, said = promtool_says(tmp_path, series, [], [expected], own)
+    assert status == 0, said
+
+
+def test_every_alert_has_its_page_in_the_runbook():
+    """Under the address that the alert gives."""
+    page = (TREE / "docs" / "pages" / "alerts.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\w+)$", page, re.M) == [alert["alert"] for alert in ALERTS]
+    assert runbook_of("TfmemwatchDown").endswith("docs/pages/alerts.md#tfmemwatchdown")
+    assert runbook_of("A", "https://wiki/runbooks") == "https://wiki/runbooks/A"
+
+
+def test_what_explains_an_alert_silences_it_at_the_pager():
+    """The example's Alertmanager knows every alert that it names, and what silences what."""
+    yaml = pytest.importorskip("yaml")
+    rows = yaml.safe_load((TREE / "examples" / "serving" / "alertmanager.yml").read_text())["inhibit_rules"]
+    named = re.findall(r"Tfmemwatch\w+", json.dumps(rows))
+    assert set(named) <= {alert["alert"] for alert in ALERTS} and len(rows) >= 3
+    assert all({"job", "instance"} <= set(row["equal"]) for row in rows)
+
+
+def test_kubernetes_gets_the_same_rules(capsys):
+    """A PrometheusRule whose groups are those of the file, with the labels by which an operator selects it."""
+    yaml = pytest.importorskip("yaml")
+    asked = ["rules", "--kubernetes", "--keep", "pod", "--label", "release=prometheus", "--namespace", "monitoring"]
+    assert main(asked) == 0
+    told = yaml.safe_load(capsys.readouterr().out)
+    assert (told["apiVersion"], told["kind"]) == ("monitoring.coreos.com/v1", "PrometheusRule")
+    assert told["metadata"] == {"name": "tfmemwatch", "namespace": "monitoring", "labels": {"release": "prometheus"}}
+    assert told["spec"] == yaml.safe_load(rules(kept("pod"))) == yaml.safe_load(prometheus_rule(kept("pod")))["spec"]
+    known = {"alert", "record", "expr", "for", "keep_firing_for", "labels", "annotations"}  # to the operator
+    assert all(set(rule) <= known for group in told["spec"]["groups"] for rule in group["rules"])
+
+
+@pytest.mark.parametrize("wrong", [["--keep", "a-b"], ["--label", "x", "--kubernetes"]])
+def test_a_wrong_label_is_a_sentence(capsys, wrong):
+    """And no rules."""
+    assert main(["rules", *wrong]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and wrong[0] in said.err
 
 
 def test_two_workers_reach_the_limit_of_their_machine_together(tmp_path):
@@ -262,7 +365,7 @@ def test_the_worker_that_leaks_is_named_by_a_rule(tmp_path):
 
 # -- the whole way
 
-LEAKS = """
+SERVES = """
 import tfmemwatch, tensorflow as tf, sys
 watch = tfmemwatch.install(port=int(sys.argv[1]), sample_seconds=3600)
 kept = []
@@ -279,7 +382,7 @@ def test_a_real_leak_reaches_a_real_pager(tmp_path):
     installed("tensorflow")
     prometheus, alertmanager = program("prometheus"), program("prometheus-alertmanager", "alertmanager")
     leak_port, prometheus_port, manager_port = free_port(), free_port(), free_port()
-    (tmp_path / "serve.py").write_text(LEAKS)
+    (tmp_path / "serve.py").write_text(SERVES)
     quick = rules().replace('for: "2m"', 'for: "1s"').replace("rules:", "interval: 1s\n    rules:")
     (tmp_path / "rules.yml").write_text(quick, encoding="utf-8")
     (tmp_path / "prometheus.yml").write_text(json.dumps({

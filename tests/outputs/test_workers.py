@@ -59,14 +59,15 @@ def together(folder):
 
 
 def test_workers_are_added_up_as_the_catalogue_says(folder, slot):
-    """Counters and levels are summed, ages are the largest, memory is each worker's own."""
+    """Counters and levels are summed, ages are the largest, limits the least, memory is each worker's own."""
     one, two = slot(), slot()
-    one.write(families(retraces_total=3, live_variables=10, oldest_session_seconds=50, memory_bytes=100))
-    two.write(families(retraces_total=4, live_variables=20, oldest_session_seconds=70, memory_bytes=200))
+    one.write(families(retraces_total=3, live_variables=10, oldest_session_seconds=50, memory_bytes=100, limit_bytes=9))
+    two.write(families(retraces_total=4, live_variables=20, oldest_session_seconds=70, memory_bytes=200, limit_bytes=8))
     shown = together(folder)
     assert shown["tfmemwatch_retraces_total", ""] == 7
     assert shown["tfmemwatch_live_variables", ""] == 30
     assert shown["tfmemwatch_oldest_session_seconds", ""] == 70
+    assert shown["tfmemwatch_limit_bytes", ""] == 8
     assert shown["tfmemwatch_memory_bytes", "tfmemwatch0"] == 100
     assert shown["tfmemwatch_memory_bytes", "tfmemwatch1"] == 200
 
@@ -109,7 +110,7 @@ def test_the_next_worker_counts_on(folder, slot):
     assert first.number is None
     assert together(folder)["tfmemwatch_retraces_total", ""] == 20
     assert together(folder)["tfmemwatch_live_variables", ""] == 20
-    assert len(list(Path(folder).glob("*.db"))) == 4
+    assert len(list(Path(folder).glob("*.db"))) == 5
 
 
 def test_a_worker_that_leaves_takes_what_was_alive_along(folder, slot):
@@ -406,7 +407,7 @@ def test_gunicorn_workers_that_are_killed_under_load_leave_no_series(serve):
     assert after[made] > before[made]
     assert before["tfmemwatch_live_variables"] == before[made]
     assert after["tfmemwatch_live_variables"] < after[made]
-    assert len(list(shared.glob("*_tfmemwatch*.db"))) == 4 * 4
+    assert len(list(shared.glob("*_tfmemwatch*.db"))) == 5 * 4
 
 
 def counters(text):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Union
 
-from ..explain.advice import advice
+from ..explain.advice import advice, of_items
 from ..holders.search import Way
 from ..model import FILLING, LEAK, Finding, Site
 from .evidence import Evidence
@@ -30,6 +30,10 @@ class Accused(NamedTuple):
     known_as: str = ""  # what it is doubted as, the first time
     collection: Optional[Way] = None  # whose length says whether it goes on
     is_of_tensors: bool = False  # whose number says whether it goes on
+    length: int = 0  # of all of the collection, where that is known
+    items: str = ""  # of what kind those of the collection are, where the cure depends on it
+    is_taken_from: bool = False  # whether some of them are taken out again
+    is_in_jumps: bool = False  # memory rests between two of them: that it does says nothing
     own_bytes: Optional[float] = None  # of those that have grown, where it is known how many are its own
 
 
@@ -46,16 +50,31 @@ class LookOn(NamedTuple):
     leaves_first_half: bool = False  # the second half is the first from now on
 
 
+_ABOUT = 0.2  # of the time since the watch began
+
 Answer = Union[Accused, Filling, LookOn, None]
 
 
 def finding_of(accused: Accused, evidence: Evidence, is_sure: bool, per: str, unit: float) -> Finding:
     """The finding that an accusation makes; `unit` is the number of looks in a step or hour."""
-    row = advice(accused.story, accused.what)
+    row = of_items(advice(accused.story, accused.what), accused.items, accused.what, accused.is_taken_from)
     rate = accused.number / max(1, evidence.looks) if accused.rate is None else accused.rate
+    number, since, size = accused.number, evidence.first.now, accused.bytes
+    began = _began(accused.length, rate, evidence)
+    if began is not None and accused.length > number:
+        number, since, size = accused.length, began, size * accused.length / max(1, number)
     return Finding(
-        kind=row.kind, site=accused.site, since=evidence.first.now, grown=accused.number, rate=rate * unit, per=per,
-        bytes=int(accused.bytes), verdict=LEAK if is_sure else FILLING, cause=row.cause, cure=row.cure,
+        kind=row.kind, site=accused.site, since=since, grown=number, rate=rate * unit, per=per,
+        bytes=int(size), verdict=LEAK if is_sure else FILLING, cause=row.cause, cure=row.cure,
         confidence=accused.confidence if is_sure else accused.confidence / 2, holder=accused.holder,
         leaves=accused.bytes / max(1, evidence.span) * unit,
     )  # fmt: skip
+
+
+def _began(length: int, rate: float, evidence: Evidence) -> Optional[float]:
+    """When a collection began to grow, where all of it has come at the pace of now since the watch began."""
+    span = evidence.last.now - evidence.first.now
+    if length <= 0 or rate <= 0 or span <= 0 or evidence.span <= 0:
+        return None
+    began = evidence.last.now - length / rate * span / evidence.span
+    return max(0.0, began) if abs(began) <= _ABOUT * evidence.last.now else None

@@ -6,17 +6,16 @@ Collections are those that the program's names lead to. Nothing of the program's
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..heap import frames
-from ..heap.classes import all_classes, class_named, ids_of
-from ..heap.instances import newest_of, number_of
+from ..heap.classes import all_classes, class_named
 from ..heap.leaves import ids_of_modules
 from ..heap.one_call import OneCall
 from ..heap.parts import along, kind_at
 from ..heap.room import heap_size
 from ..heap.shapes import base_of
-from ..heap.tensors import tensors_by_size
+from ..heap.tensors import tensors_by_size, with_values
 from ..heap.weights import Weighed, cached_in, is_cached, weigh_items
 from ..holders.search import STAGES, Met, Way, searches, way_to
 from ..ledger.site import attributes_of
@@ -51,7 +50,7 @@ class Weight(NamedTuple):
 
 
 _NOTHING = Weight(0.0, 0.0)
-_STAGES = STAGES[:3]  # what grows inside TensorFlow is counted
+_STAGES = tuple(STAGES[at] for at in (0, 1, 3))  # the program's and its libraries': what TensorFlow keeps is counted
 _SECONDS = 0.3  # of the processor, in calls of which none is long
 
 
@@ -72,12 +71,12 @@ def take(tensor: Optional[type] = None) -> Census:
 
 def number_of_tensors(kind: Optional[type]) -> int:
     """How many eager tensors there are; 0 where there are too many objects to look at all of them."""
-    return 0 if kind is None or heap_size.too_large() else number_of(kind)
+    return 0 if kind is None or heap_size.too_large() else len(with_values(kind))
 
 
 def newest_tensors(kind: Optional[type], most: int) -> List[int]:
     """The ids of so many eager tensors, those that came last first."""
-    return [] if kind is None or heap_size.too_large() else newest_of(ids_of((kind,)), most)[::-1]
+    return [] if kind is None or heap_size.too_large() or most <= 0 else with_values(kind)[-most:][::-1]
 
 
 def largest(kind: type, least: float) -> List[int]:
@@ -120,22 +119,31 @@ def weight_of_item(container: Any, among: int = _ITEMS) -> Weight:
 
 def weight_at(way: Way, among: int = _ITEMS) -> Weight:
     """The same for the collection at the end of a way."""
+    return _weight(_weighed_at(way, among))
+
+
+def keeps_any(way: Way, among: int, things: FrozenSet[int]) -> bool:
+    """Whether items of the collection at the end of a way keep things with these ids, each its own."""
+    return any(thing in things for thing, _ in _own(_weighed_at(way, among)))
+
+
+def _weighed_at(way: Way, among: int) -> List[Weighed]:
     namespace = way.root.namespace(way.steps[0])
     if namespace is None:
-        return _NOTHING
+        return []
     kind = kind_at(namespace, way.steps)
     if kind is None or base_of(kind) is object:
-        return _NOTHING
+        return []
     closed, kinds = _closed(way.steps[-1]), tensor_kinds()
     before = kind_at(namespace, way.steps[:-1]) if len(way.steps) > 1 else None
     if before is not None and class_named(before) == "_lru_cache_wrapper":
         cache = functools.partial(_along, namespace, way.steps[:-1])
         if not is_cached(cache, way.steps[-1]):
-            found = _weight(weigh_items(lambda call: cached_in(call, cache(call)), list, closed, among, _ITEMS, kinds))
-            if found.bytes:  # one without a bound holds its results in the dict
+            found = weigh_items(lambda call: cached_in(call, cache(call)), list, closed, among, _ITEMS, kinds)
+            if _weight(found).bytes:  # one without a bound holds its results in the dict
                 return found
     at = functools.partial(_along, namespace, way.steps)
-    return _weight(weigh_items(at, base_of(kind), closed, among, _ITEMS, kinds))
+    return weigh_items(at, base_of(kind), closed, among, _ITEMS, kinds)
 
 
 def _along(namespace: Any, steps: Tuple[int, ...], call: OneCall) -> List[Any]:
@@ -147,15 +155,20 @@ def _closed(container: int) -> List[int]:
     return [container, *ids_of_modules(attributes_of), *frames.ids()]
 
 
-def _weight(weighed: Sequence[Weighed]) -> Weight:
+def _own(weighed: Sequence[Weighed]) -> Iterator[Tuple[int, Weighed]]:
     """A thing is an item's own if it is nearer to it than to the next item: what they share is not."""
-    total = some = 0.0
     for index, mine_ in enumerate(weighed):
         other = weighed[index - 1].steps if len(weighed) > 1 else {}
         for thing, steps in mine_.steps.items():
             if thing not in other or steps < other[thing]:
-                total += mine_.sizes.get(thing, 0)
-                some += thing in mine_.tensors
+                yield thing, mine_
+
+
+def _weight(weighed: Sequence[Weighed]) -> Weight:
+    total = some = 0.0
+    for thing, item in _own(weighed):
+        total += item.sizes.get(thing, 0)
+        some += thing in item.tensors
     return Weight(total / len(weighed), some / len(weighed)) if weighed else _NOTHING
 
 

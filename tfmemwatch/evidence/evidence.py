@@ -6,15 +6,17 @@ What costs much to know is a question (`Questions`), asked by a hypothesis that 
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..holders.search import Way
+from ..memory.process import PYTHON_BLOCK_BYTES
 from ..model import UNKNOWN, Site
 from ..probes.datasets import Remembering
 from .census import Weight
 from .operations import Operation, Rows, growing_output
 
 _PARTS = 14  # of the looks, whose floors tell a jump from a rise that slows down
+_TIMES_LESS = 8  # than other growth must be, where each item is counted and known to be kept
 _NO_OPERATION = "no TensorFlow operation"
 
 
@@ -69,11 +71,13 @@ class Holding(NamedTuple):
     line: Site = UNKNOWN  # that fills it
     is_bounded: bool = False  # it cannot grow for ever
     may_be_bounded: bool = False  # the program takes something out of it somewhere, or asks how long it is
+    is_taken_from: bool = False  # a line takes something out of it
     is_cache: bool = False  # of a decorated function
     is_librarys: bool = False  # a library keeps it inside
     is_frameworks: bool = False  # TensorFlow or Keras keeps it
     is_as_long_as_before: bool = False  # as when the inquiry began: what it had then has made room for what it has now
     way: Optional[Way] = None
+    length: int = 0  # of all of it, where that is known
 
     @property
     def id(self) -> int:
@@ -101,6 +105,8 @@ class Questions(NamedTuple):
 
     weight: Callable[[int], Weight] = lambda _: Weight(0.0, 0.0)  # of one more item, by the id of a collection
     holding: Callable[[int], Optional[Holding]] = _unknown  # by the id of a collection
+    items: Callable[[int], str] = lambda _: ""  # of what kind they are, where the cure depends on it, by its id
+    keeps_counted: Callable[[int], bool] = lambda _: False  # whether its items keep what counts explain, by its id
     tensors: Callable[[], int] = lambda: 0  # how many eager tensors there are
     collections_of_newest: Callable[[int], Iterable[Optional[Holding]]] = _nothing  # some of so many tensors, in turn
     bytes_of_newest: Callable[[int], int] = lambda _: 0  # of so many tensors together
@@ -135,6 +141,8 @@ class Evidence(NamedTuple):
     working_sets: Mapping[str, int] = MappingProxyType({})  # bytes given back after a quarter of it
     looked_on: int = 0  # times that the first half was left behind
     has_an_end: bool = False  # what grows may have one: then nothing is said of what has no name
+    is_beside: bool = False  # most of the growth has findings: what is said now must be seen to grow by itself
+    known_collections: FrozenSet[int] = frozenset()  # ids of those that have one
     filled_from: Mapping[str, Reading] = MappingProxyType({})  # by hypothesis: since when it fills
     ask: Questions = Questions()
 
@@ -154,6 +162,12 @@ class Evidence(NamedTuple):
         return self.middle.held - self.first.held
 
     @property
+    def is_of_python(self) -> bool:
+        """Whether Python's small objects make up most of it."""
+        blocks = self.last.python_blocks - self.first.python_blocks
+        return blocks * PYTHON_BLOCK_BYTES > 0.5 * self.grown
+
+    @property
     def is_steady(self) -> bool:
         """Whether the first half has no larger share of the growth than the pace allows."""
         return self.grown > 0 and self.grown_in_first_half <= self.pace.first_half * self.grown
@@ -171,6 +185,15 @@ class Evidence(NamedTuple):
     def bytes_of(self, one: Collection) -> float:
         """About how much more a collection holds than when it was found."""
         return one.grown * self.ask.weight(one.id).bytes
+
+    def may_accuse(self, one: Collection, share: float) -> bool:
+        """Whether a collection makes up a share of what has grown; beside other findings, as much as is worth one."""
+        if one.id in self.known_collections:
+            return False
+        size = self.bytes_of(one)
+        if not self.is_beside:
+            return size >= share * self.grown
+        return self.is_material(_TIMES_LESS * size) and not self.ask.keeps_counted(one.id)
 
     @property
     def floor_rises(self) -> bool:
@@ -197,10 +220,13 @@ class Evidence(NamedTuple):
     def growing_result(self, share: float) -> Optional[Operation]:
         """An operation whose result has grown by this share of what is kept, or more."""
         for row in self.operations:
-            larger = growing_output(row, self.first_half.get(row.key)) * self.span / self.window
-            if share * self.grown <= larger:
+            if not row.is_assignment and share * self.grown <= self.larger(row):
                 return row
         return None
+
+    def larger(self, row: Operation) -> float:
+        """By how many bytes an operation's result, or the value that it assigns, has grown."""
+        return growing_output(row, self.first_half.get(row.key)) * self.span / self.window
 
     @property
     def heaviest(self) -> Tuple[Site, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import Callable, Dict, Iterator, Optional, Tuple
+from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 from ..growth.suspicion import Suspicion
 from ..holders.steps import length_at
@@ -17,6 +17,7 @@ from . import doubts, schedule, still_growing
 from .answers import SILENT, Accused, Answer, Filling, LookOn, finding_of
 from .doubts import Doubts
 from .evidence import NOTHING_HEAVY, Evidence, Pace, Reading
+from .found import FoundByEvidence
 from .hypotheses import EARLY, END, HYPOTHESES, WINDOW
 from .schedule import LOOKS, MOST_QUIET, Schedule
 from .sources import Sources
@@ -24,6 +25,7 @@ from .still_growing import StillGrowing
 from .taking_evidence import Instruments
 
 _MISSES = 2  # inquiries that must find nothing before what was found is over
+_MOST = 0.5  # of what has grown: if collections that are told hold so much, the rest needs a name of its own
 _WAIT_IF_EXPLAINED = 16  # looks, where a count has come to explain what grows
 
 Read = Callable[[], Memory]
@@ -45,26 +47,40 @@ class Inquiry:
         self._looks = 0  # since the first one
         self._quiet = self._age = self._misses = 0
         self._took = 0  # looks until what was found was told
-        self._still: Optional[StillGrowing] = None
+        self._found = FoundByEvidence()
+        self._is_beside = False  # what is counted explains some of the growth, and was told
         self._has_an_end = False  # what grows, as this inquiry has seen
         self._filled_from: Dict[str, Reading] = {}
         self.filling = ""  # what it is, while it fills
         self.is_kept_back = False  # memory rises, and an inquiry would begin if no count rose with it
         self.heaviest: Tuple[Site, str] = NOTHING_HEAVY  # what left most in use in the last inquiry
-        self.finding: Optional[Finding] = None
+
+    @property
+    def findings(self) -> List[Finding]:
+        """What was found, and is not over."""
+        return self._found.findings
+
+    @property
+    def finding(self) -> Optional[Finding]:
+        """The first of them."""
+        return next(iter(self._found.findings), None)
 
     @property
     def is_open(self) -> bool:
         """Whether evidence is being taken."""
         return self._schedule.is_open
 
-    def look(self, memory: Memory, unexplained: bool, now: float, read: Read) -> bool:
-        """Take one reading; True when there is a finding, or the one there was is over."""
+    def look(self, memory: Memory, unexplained: bool, now: float, read: Read, is_beside: bool = False) -> bool:
+        """Take one reading; True when there is a finding, or one that there was is over.
+
+        `is_beside`: counts explain some of the growth, and were told. Then only what has a name is looked for.
+        """
+        self._is_beside = is_beside
         held = float(memory.held_bytes or 0)
         self._instruments.memory.look(held)
         self._looks += 1
         self.is_kept_back = False
-        is_over = self._has_stopped()
+        is_over = self._found.look()
         if self.is_open:
             with self._ended_by_failure():
                 return self._go_on(unexplained, now, read) or is_over
@@ -106,21 +122,11 @@ class Inquiry:
         """Whether what was told is over, since memory has not risen for long."""
         if self._schedule.is_quiet(self._quiet, 0):
             self.filling = ""
-        if self.finding is None or not self._schedule.is_quiet(self._quiet, self._age):
-            return False
-        self._forget_finding()
-        return True
+        return self._schedule.is_quiet(self._quiet, self._age) and self._forget_unmeasured()
 
-    def _has_stopped(self) -> bool:
-        """Whether what a finding has counted (items, tensors, bytes) has stopped growing: then it is over."""
-        if self.finding is None or self._still is None or not self._still.has_stopped():
-            return False
-        self._forget_finding()
-        return True
-
-    def _forget_finding(self) -> None:
-        self.finding = self._still = None
+    def _forget_unmeasured(self) -> bool:
         self._misses = 0
+        return self._found.forget_unmeasured()
 
     # -- in an inquiry
 
@@ -170,7 +176,10 @@ class Inquiry:
         self._instruments.read_last(self._schedule.looks, now, read)
         evidence = self._instruments.evidence(self._schedule, dict(self._filled_from))
         self.heaviest = evidence.heaviest
-        return evidence._replace(has_an_end=self._has_an_end)
+        known = frozenset(self._found.collections)
+        told = sum(evidence.bytes_of(one) for one in evidence.collections if one.id in known)
+        is_beside = self._is_beside or (bool(known) and told >= _MOST * evidence.grown)
+        return evidence._replace(has_an_end=self._has_an_end, is_beside=is_beside, known_collections=known)
 
     def _conclude(self, evidence: Evidence) -> bool:
         """All looks are taken: ask, and end the inquiry or look on."""
@@ -186,7 +195,7 @@ class Inquiry:
         if when == END and evidence.is_steady:
             self.filling = ""
         for hypothesis in HYPOTHESES:
-            if hypothesis.when != when:
+            if hypothesis.when != when or (evidence.is_beside and not hypothesis.sees_its_own):
                 continue
             answer: Answer = hypothesis.ask(evidence)
             if isinstance(answer, Filling):
@@ -212,11 +221,11 @@ class Inquiry:
         if becomes == SILENT:
             return False
         self._age = self._misses = 0
-        before = self.finding
-        self.finding = finding_of(accused, evidence, doubts.is_sure(becomes), self._per, self._unit)
-        if before is None or before.story != self.finding.story:
+        finding = finding_of(accused, evidence, doubts.is_sure(becomes), self._per, self._unit)
+        if not self._found.knows(finding):
             self._took = self._looks
-        self._still = self._counted_on(accused, evidence)
+        way = accused.collection
+        self._found.add(finding, self._counted_on(accused, evidence), way.steps[-1] if way is not None else 0)
         self._schedule.wait_after_finding()
         self.stop()
         return True
@@ -229,7 +238,7 @@ class Inquiry:
             return still_growing.of_items(min(looks, max(LOOKS, evidence.looks)), lambda: length_at(way))
         if accused.is_of_tensors:
             return still_growing.of_tensors(looks, instruments.tensors.look, accused.number)
-        if self._by_clock:
+        if self._by_clock or accused.is_in_jumps:
             return None
         own = accused.bytes if accused.own_bytes is None else accused.own_bytes
         a_look = min(own / max(1, evidence.span), 2 * evidence.pace.bytes_a_look)  # a start may have come with it
@@ -237,10 +246,8 @@ class Inquiry:
 
     def _end_without_finding(self) -> bool:
         """End this inquiry; the next one waits longer. Whether what was found before is over."""
-        self._misses += self.finding is not None
-        is_over = self._misses >= _MISSES
-        if is_over:
-            self._forget_finding()
+        self._misses += self._found.has_unmeasured
+        is_over = self._misses >= _MISSES and self._forget_unmeasured()
         self._schedule.wait_longer()
         self.stop()
         return is_over

@@ -6,6 +6,7 @@ from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..model import Site
 
+ASSIGNS = "AssignVariableOp"
 LEAST_NEW = 6  # attributes, shapes or numbers that must be new in each half of a window
 
 
@@ -15,13 +16,19 @@ class Operation(NamedTuple):
     site: Site
     name: str
     calls: int
-    output_bytes: int
+    output_bytes: int  # of an assignment, what was assigned
     kept_bytes: int  # in use after the call more than before, the outputs not counted
     signatures: int  # distinct attributes and, for compiled functions, input shapes
     numbers: int  # distinct Python numbers among the inputs
     sizes: int  # distinct sizes of the outputs
     is_function: bool
     is_compiled: bool = False  # a function that XLA compiles
+    latest_bytes: int = 0  # of the last output
+
+    @property
+    def is_assignment(self) -> bool:
+        """Whether it gives a variable a value."""
+        return self.name == ASSIGNS
 
     @property
     def shapes(self) -> int:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from ..explain import source
+from ..explain.bounds import takes_out
 from ..holders.bounds import collection_on, may_be_bounded, unbounded
 from ..holders.filling_line import line_for, line_of_names, line_on
+from ..holders.items import items_at
 from ..holders.names import holder_at
 from ..holders.search import CALLERS_SECONDS, SECONDS, Way, way_to
+from ..holders.steps import length_at
 from ..holders.words import told
 from ..ledger.site import is_framework, is_users
 from ..model import UNKNOWN, Site
@@ -19,6 +23,7 @@ from .instruments.tensors import Tensors
 from .instruments.values import LargeValues
 from .operations import Operation
 
+_MORE_LOOKS, _BREATH_SECONDS = 2, 0.005  # at all tensors
 _SOME = 4  # of the newest tensors: about so many are looked for
 
 
@@ -34,6 +39,7 @@ class Asked:
         self._collections = collections
         self._tensors = tensors
         self._values = values
+        self._by_clock = by_clock
         self._seconds = SECONDS if by_clock else CALLERS_SECONDS
         self._holdings: Dict[int, Optional[Holding]] = {}
         self._number: Optional[int] = None
@@ -43,7 +49,7 @@ class Asked:
     def questions(self) -> Questions:
         """Those that are answered here; the others are the watch's."""
         return Questions(
-            weight=self._collections.weight, holding=self._holding, tensors=self._number_of_tensors,
+            weight=self._collections.weight, holding=self._holding, items=self._items, tensors=self._number_of_tensors,
             collections_of_newest=self._collections_of_newest, bytes_of_newest=self._bytes_of_newest,
             chain_of_newest=self._chain_of_newest,
             largest_tensor=self._largest_tensor, grown_value=self._grown_value, summing=self._summing,
@@ -76,13 +82,24 @@ class Asked:
         is_librarys = holder.is_within or not is_users(holder.module, True)
         may_be = with_bound and not (line == UNKNOWN and is_librarys) and may_be_bounded(holder, line)
         return Holding(
-            holder.path, line, False, may_be, holder.line is not None, is_librarys, is_framework(holder.module),
-            self._collections.is_as_long_as_before(way), way,
+            holder.path, line, may_be_bounded=may_be,
+            is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
+            is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
+            is_as_long_as_before=self._collections.is_as_long_as_before(way), way=way,
+            length=length_at(way) or 0,
         )  # fmt: skip
 
+    def _items(self, collection: int) -> str:
+        way = self._collections.way(collection)
+        return "" if way is None else items_at(way)
+
     def _number_of_tensors(self) -> int:
+        """By the clock the least of some looks: what calls have in hand is no growth."""
         if self._number is None:
             self._number = self._tensors.look()
+            for _ in range(_MORE_LOOKS if self._by_clock else 0):
+                time.sleep(_BREATH_SECONDS)
+                self._number = min(self._number, self._tensors.look())
         return self._number
 
     def _newest_tensors(self, more: int) -> List[int]:

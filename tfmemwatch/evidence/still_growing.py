@@ -14,6 +14,10 @@ _SHARE_OF_BYTES = 0.25  # of the pace at which it was told
 class StillGrowing:
     """Looks on at what a finding has counted."""
 
+    is_of_bytes = False
+    is_known = True  # whether it can still be counted
+    more = 0.0  # than when it was told
+
     def has_stopped(self) -> bool:
         """Take one look; whether it has not grown for as many looks as it took to be told."""
         raise NotImplementedError
@@ -29,6 +33,17 @@ class OfCount(StillGrowing):
         self._least = least
         self._passed = self._grew_at = 0
         self._last = count()
+        self._told = self._last or 0.0
+
+    @property
+    def is_known(self) -> bool:  # type: ignore[override]
+        """Whether what is counted is where it was."""
+        return self._last is not None
+
+    @property
+    def more(self) -> float:  # type: ignore[override]
+        """Than when it was told."""
+        return self._last - self._told if self._last is not None else 0.0
 
     def has_stopped(self) -> bool:
         """What is where it was no more says nothing: another may have its place."""
@@ -47,12 +62,15 @@ class OfCount(StillGrowing):
 class OfBytes(StillGrowing):
     """Bytes in use: the floor of some looks lies where the one before it lay."""
 
+    is_of_bytes = True
+
     def __init__(self, looks: int, in_use: Callable[[], float], a_look: float) -> None:
         self._looks = self._left = max(1, looks // _FLOORS)  # that make a floor
         self._in_use = in_use
         self._least = _SHARE_OF_BYTES * a_look * self._looks
         self._floor = float("inf")
         self._before: Optional[float] = None
+        self._told: Optional[float] = None
 
     def has_stopped(self) -> bool:
         """Where it is lower than before, something else was freed: nothing is known, and the next floor says more."""
@@ -62,6 +80,9 @@ class OfBytes(StillGrowing):
             return False
         floor, before = self._floor, self._before
         self._before, self._floor, self._left = floor, float("inf"), self._looks
+        if self._told is None:
+            self._told = floor
+        self.more = floor - self._told
         return before is not None and abs(floor - before) <= self._least
 
 

@@ -108,7 +108,10 @@ class Instruments:
         asked = Asked(self._rows, self.operations, self.collections, self.tensors, self.values, self._by_clock)
         sources = self._sources
         ask = asked.questions()._replace(
-            tapes=sources.tapes, remembering=sources.remembering, emptied_caches=self._emptied(schedule.looks)
+            tapes=sources.tapes,
+            remembering=sources.remembering,
+            emptied_caches=self._emptied(schedule.looks),
+            keeps_counted=lambda collection: self.collections.keeps_any(collection, sources.counted()),
         )
         return Evidence(
             pace=self._pace, by_clock=self._by_clock, looks=schedule.looks, first=self._first, middle=self._middle,

@@ -11,6 +11,7 @@ from .schedule import LOOKS
 
 # Operations that put something into what TensorFlow keeps for the program, and those that take it out again.
 _TAKES_IN = {"QueueEnqueue": "QueueDequeue", "LookupTableInsert": "LookupTableRemove", "Stage": "Unstage",
+             "MapStage": "MapUnstage", "OrderedMapStage": "OrderedMapUnstage",
              "BarrierInsert": "BarrierTake", "StackPush": "StackPop"}  # fmt: skip
 _OFTEN = 1 / 8  # of the looks
 _MOST_TAKEN = 0.7  # of what is put in: what takes as much is no leak

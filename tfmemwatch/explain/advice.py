@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, NamedTuple
+from typing import Dict, NamedTuple, Tuple
 
 
 class Advice(NamedTuple):
@@ -187,6 +187,11 @@ TABLE: Dict[str, Advice] = {
         "the tensor that %s makes here is larger each time: it carries all that was in it before",
         "Keep a window of the tensor, or write into a tensor of fixed size.",
     ),
+    "growing_variable": Advice(
+        "variable",
+        "a variable is assigned a larger value here each time: it carries all that was in it before (%s now)",
+        "Keep a window of it, or assign into a variable of fixed size.",
+    ),
     "tensor_cache": Advice(
         "live_tensors",
         "%s has no maxsize and keeps a tensor for every new argument",
@@ -243,6 +248,40 @@ TABLE: Dict[str, Advice] = {
         "tracemalloc shows the lines that make them, and objgraph their types.",
     ),
 }  # fmt: skip
+
+
+# What is put into a collection, where a general cure would be none: by the kind of its items.
+ITEMS: Dict[str, Tuple[str, str]] = {
+    "tasks": (
+        "tasks",
+        "Take each out when it is done, task.add_done_callback(collection.discard); a task keeps its variables and its result.",
+    ),
+    "exceptions": (
+        "exceptions",
+        "Keep str(error) or traceback.format_exc(): an exception keeps its frames, and all the variables in them.",
+    ),
+    "records": (
+        "log records",
+        "Keep the text, handler.format(record), or bound the handler; a record keeps the arguments of its message.",
+    ),
+    "callbacks": (
+        "callbacks",
+        "Register each once, or take it out when its owner is done; a function keeps what it closes over, a bound method "
+        "its object.",
+    ),
+    "threads": ("threads", "Take each out when it has ended; a thread keeps what it was given."),
+}
+
+
+def of_items(row: Advice, items: str, what: str, is_taken_from: bool) -> Advice:
+    """The row, as it is for these items, and where some of them are taken out again."""
+    if items in ITEMS:
+        noun, cure = ITEMS[items]
+        row = row._replace(cause="%s are put into %s and never taken out" % (noun, what), cure=cure)
+    if is_taken_from:
+        cure = "Take out as much as is put in, or give it a bound (maxlen, maxsize), so that whoever fills it waits or drops."
+        row = row._replace(cause="more is put into %s than is taken out" % what, cure=cure)
+    return row
 
 
 def advice(name: str, what: str = "") -> Advice:

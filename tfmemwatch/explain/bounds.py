@@ -23,6 +23,11 @@ def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bo
     return _says_any(bounds, names, file, owners)
 
 
+def takes_out(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
+    """Whether some line takes something out of what has one of these names, in one of these classes."""
+    return _says_any((taken,), names, file, owners)
+
+
 def measures(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
     """Whether some condition asks for the length of what has one of these names, in one of these classes."""
     return _says_any((_measured,), names, file, owners)

@@ -6,10 +6,13 @@ The versions are those on which each was measured or reported: 1.15, 2.1, 2.9 to
 from __future__ import annotations
 
 import re
+import sys
 from typing import List, NamedTuple, Optional, Tuple
 
 Version = Tuple[int, int]
 _FIRST, _LAST = (1, 15), (99, 0)
+_ANY = (3, 0)
+_PYTHON: Version = (sys.version_info[0], sys.version_info[1])
 
 
 class Known(NamedTuple):
@@ -22,10 +25,16 @@ class Known(NamedTuple):
     cure: str = ""  # where it is another than the finding's own
     since: Version = _FIRST
     until: Version = _LAST
+    python: Version = _ANY  # the first on which it is known
 
     @property
     def span(self) -> str:
         """`TensorFlow 2.16 and later`, `TensorFlow up to 2.11`."""
+        span = self._of_tensorflow
+        return span if self.python == _ANY else "%s on Python %d.%d and later" % (span, *self.python)
+
+    @property
+    def _of_tensorflow(self) -> str:
         first, last = "%d.%d" % self.since, "%d.%d" % self.until
         if self.until != _LAST:
             return "TensorFlow %s to %s" % (first, last) if self.since != _FIRST else "TensorFlow up to %s" % last
@@ -77,6 +86,9 @@ TABLE: Tuple[Known, ...] = (  # the most special first
           "writer.close()"),
     Known("python_objects", "py_function|from_generator", "tf#37653",
           "a dataset of a generator registers functions that stay", "Build the dataset once."),
+    Known("python_objects", "number of Python objects rises", "tf#62551",
+          "each eager tensor leaves a block of 40 bytes behind", "Use TensorFlow 2.16 or later, or Python 3.10.",
+          since=(2, 12), until=(2, 15), python=(3, 11)),
     Known("function_library", "", "tf#62854", "an object with a tf.function keeps the graph of each of its traces"),
     Known("native_heap", r"predict\(", "tf#44711, tf#33030", "predict() on NumPy arrays in a loop",
           "model(x, training=False)", since=(2, 10), until=(2, 14)),
@@ -85,17 +97,21 @@ TABLE: Tuple[Known, ...] = (  # the most special first
 )  # fmt: skip
 
 
-def known(kind: str, text: str) -> List[Known]:
+def known(kind: str, text: str, python: Version = _PYTHON) -> List[Known]:
     """The rows that look like this, the likeliest first."""
-    return [row for row in TABLE if row.kind == kind and (not row.like or re.search(row.like, text))]
+    rows = (row for row in TABLE if row.kind == kind and row.python <= python)
+    return [row for row in rows if not row.like or re.search(row.like, text)]
 
 
-def said(kind: str, text: str, version: Optional[Version]) -> str:
+def said(kind: str, text: str, version: Optional[Version], python: Version = _PYTHON) -> str:
     """What is known of a finding on this version; where it holds on others only, that it does."""
-    rows = known(kind, text)
+    rows = known(kind, text, python)
     if version is None or not rows:
         return ""
     here = [row for row in rows if row.since <= version <= row.until]
+    rows = [row for row in rows if row.python == _ANY]
+    if not here and not rows:
+        return ""
     if not here:
         row = rows[0]
         return "Looks like %s (%s), which is known on %s and not on this one." % (row.issues, row.what, row.span)

@@ -1,4 +1,4 @@
 """Values in, a verdict out: series, history, growth per call, and what became of memory.
 
-May import errors, model and units.
+May import errors, html, model and units.
 """

@@ -36,6 +36,20 @@ def tensors_by_size(kind: type) -> List[Tuple[int, int]]:
     return [(bytes_of(number, of), one) for one, number, of in zip(ids, numbers, types)]
 
 
+def with_values(kind: type) -> List[int]:
+    """The ids of eager tensors, in the order in which the collector has them; not the handles of variables."""
+    call = OneCall()
+    those = call.box(of_types(everything_in(call), ids_of((kind,))))
+    ids = call.numbers(map(id, those))
+    types = array("q")
+    if hasattr(kind, "_datatype_enum"):
+        types = call.numbers(map(functools.partial(kind._datatype_enum), those))
+    call.run()
+    return [one for one, of in zip(ids, types) if of != _RESOURCE] if types else list(ids)
+
+
+_RESOURCE = 20  # TensorFlow's number of the type of handles: a variable has one, and whoever has it, the variable
+
 # Bytes of an element, by TensorFlow's number of its data type, which is part of the format of its graphs.
 _TYPE_BYTES = {
     1: 4, 2: 8, 3: 4, 4: 1, 5: 2, 6: 1, 7: 16, 8: 8, 9: 8, 10: 1, 11: 1, 12: 1, 13: 4, 14: 2, 15: 2, 16: 2, 17: 2,

@@ -10,6 +10,7 @@ import sys
 import weakref
 from array import array
 from itertools import chain, islice, repeat
+from operator import itemgetter
 from types import (
     AsyncGeneratorType,
     CoroutineType,
@@ -20,11 +21,12 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Sequence
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence
 
 from .classes import NO_IDS, Ids, ids_of, slot_of, with_children
 from .leaves import PLAIN, leaves
 from .one_call import OneCall, apply, no_length, of_types
+from .parts import along
 from .search import Walk
 from .shapes import MOST_CHILDREN, SIZED, shapes
 from .tensors import bytes_of, elements
@@ -148,6 +150,18 @@ def _newest_items(call: OneCall, at: List[Any], base: type, most: int, apart: in
     else:
         newest = map(last, map(base.__iter__, at))  # type: ignore[attr-defined]
     return chain.from_iterable(map(islice, newest, repeat(0), repeat(most), repeat(apart)))
+
+
+def kind_of_newest(namespace: Any, way: Iterable[int], base: type) -> Optional[type]:
+    """The class of the newest item of the collection at the end of a way; of a dict, of its value."""
+    kinds: List[type] = []
+    call = OneCall()
+    items = _newest_items(call, along(call, namespace, way), base, 1, 1)
+    if base is dict:
+        items = map(itemgetter(1), items)
+    call.do(map(kinds.extend, (map(type, items),)))
+    call.run()
+    return kinds[0] if kinds else None
 
 
 def _weighed(things: array[int], counts: array[int], parts: array[int], sizes: array[int],

@@ -66,12 +66,12 @@ def collection_on(way: Way) -> Optional[Way]:
     That is the nearest one with a bound, since what it holds goes with its turn; where none has, the nearest of all.
     """
     bounded = bounded_on(way)
-    return bounded.way if bounded is not None else next(_collections_on(way), None)
+    return bounded.way if bounded is not None else next(collections_on(way), None)
 
 
 def bounded_on(way: Way) -> Optional[Holder]:
     """The nearest collection on a way whose bound can be read, and from which things go in their turn."""
-    for one in _collections_on(way):
+    for one in collections_on(way):
         found = holder_at(one)
         holder = with_bound(found, turns=True) if found is not None else None
         if holder is not None and holder.bound is not None:
@@ -79,7 +79,7 @@ def bounded_on(way: Way) -> Optional[Holder]:
     return None
 
 
-def _collections_on(way: Way) -> Iterator[Way]:
+def collections_on(way: Way) -> Iterator[Way]:
     """The lists, dicts, sets, deques and function caches on a way, the nearest to its end first."""
     owners = owners_on(way)
     are = [_is_collection(before, thing) for before, thing in zip(owners, owners[1:])]

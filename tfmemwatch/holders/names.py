@@ -145,6 +145,8 @@ class _Naming:
         outer = self.name(at - 2 if is_inner_dict else at - 1, depth + 1)
         if outer is None or not is_users(outer.module, True):
             return holder
+        if module.startswith("wrapt") or module.endswith("data_structures"):  # what TensorFlow has put around it
+            return outer
         first = outer.path.split(" (")[0] if outer.is_within else outer.path  # what lies in between is nobody's affair
         inner = Inner(name, module, owners)
         return outer._replace(path="%s (%s.%s)" % (first, class_named(kind), name), bound=None, inner=inner)

@@ -45,6 +45,11 @@ def libraries() -> List[Root]:
     return [Root(name) for name in list(sys.modules) if not is_users(name) and not is_framework(name)]
 
 
+def finalizers() -> List[Root]:
+    """What is to be called when objects end: a bound method there keeps its object, so that it never does."""
+    return [Root("weakref", weakref.ref(weakref.finalize))]
+
+
 def frameworks() -> List[Root]:
     """TensorFlow's modules, and Keras's."""
     names = [name for name in list(sys.modules) if is_framework(name)]

@@ -15,7 +15,7 @@ from ..heap.one_call import HOLD_SECONDS
 from ..heap.search import Reached, search
 from ..heap.weights import sizers_of_plain
 from ..ledger.site import attributes_of
-from .roots import Root, frameworks, libraries, mine
+from .roots import Root, finalizers, frameworks, libraries, mine
 
 SECONDS = 0.2  # for a search, in the background: for all of its parts
 CALLERS_SECONDS = 0.05  # and in a thread of the program's
@@ -110,7 +110,9 @@ def way_to(goals: Iterable[int], seconds: float) -> Optional[Way]:
 
 Stage = Tuple[Callable[[], List[Root]], bool]
 # From where, and whether the objects of TensorFlow and Keras are entered: there are so many of them.
-STAGES: Tuple[Stage, ...] = ((mine, False), (mine, True), (libraries, True), (frameworks, True))
+STAGES: Tuple[Stage, ...] = (
+    (mine, False), (mine, True), (finalizers, True), (libraries, True), (frameworks, True)
+)  # fmt: skip
 
 
 def searches(stages: Iterable[Stage], goals: Iterable[int], seconds: float) -> Iterator[Met]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Collection, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Collection, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ..catalog import BY_KIND
 from ..explain.advice import advice
@@ -22,6 +22,18 @@ class Draft(NamedTuple):
 
     finding: Finding
     tracks: Tuple[Track, ...] = ()
+    story: Optional[Story] = None  # that the counts tell
+    cause: Optional[Key] = None  # the count whose line is told
+
+
+class _Told:
+    """A story that was told: the counts in it stay its own until none of them leaks any more."""
+
+    def __init__(self, story: Story, cause: Key, now: float) -> None:
+        self.story = story
+        self.cause = cause
+        self.at = now
+        self.keys: Set[Key] = set()
 
 
 class Judge:
@@ -34,6 +46,7 @@ class Judge:
         self._period = 1.0 if per == "step" else 3600 / unit  # from look to look, as what `now` counts
         self._now = 0.0
         self._tracks: Dict[Key, Track] = {}
+        self._told: List[_Told] = []
 
     def look(self, tallies: Mapping[Key, Tally], now: float) -> bool:
         """Take the counts of one moment; True when a series wants to be confirmed or has changed its mind."""
@@ -71,7 +84,7 @@ class Judge:
     def growing(self) -> Optional[Growing]:
         """The count that is nearest to being told, of those that climb."""
         found = []
-        for track in self._tracks.values():
+        for track in list(self._tracks.values()):  # a scrape may ask while the watch looks
             if track.is_rising(self._now):
                 looks = int((self._now - track.first_at) / self._period)
                 found.append((track, track.progress(looks, self._rule.fewest)))
@@ -91,7 +104,8 @@ class Judge:
 
     def forget_what_has_no_line(self, but: Collection[Key]) -> None:
         """Begin anew with what is counted without a line: it was counted in another way before."""
-        for key in [key for key in self._tracks if key.site == UNKNOWN and key not in but]:
+        told = {key for one in self._told for key in (one.cause, *one.keys)}
+        for key in [key for key in self._tracks if key.site == UNKNOWN and key not in but and key not in told]:
             del self._tracks[key]
 
     def take_after_collection(self, tallies: Mapping[Key, Tally]) -> None:
@@ -101,25 +115,71 @@ class Judge:
             track.take_after_collection(after.get(track.key, 0.0))
 
     def drafts(self, tallies: Mapping[Key, Tally]) -> List[Draft]:
-        """The stories that the leaking counts tell, the deepest causes first."""
+        """The stories that the leaking counts tell: those told, as they were told; then the deepest causes."""
         leaking = {key: track for key, track in self._tracks.items() if track.leaking is not None}
+        self._told = [told for told in self._told if any(key in leaking for key in told.keys)]
         rising = [track for track in self._tracks.values() if track.is_rising(self._now)]
-        drafts = []
+        drafts = [self._as_told(told, leaking, tallies) for told in self._told]
+        explained = {track.key for draft in drafts for track in draft.tracks}
         for story in STORIES:
             while True:  # what keeps another pace is another story of the same kind
                 own = [track for track in leaking.values() if track.key.kind in story.grows]
-                cause = self._cause(story, own, rising, tallies)
+                cause = self._cause(story, own, [one for one in rising if one.key not in explained], tallies)
                 if cause is None:
                     break
                 taken = story.absorbs | story.grows
                 gone = [one for one in leaking.values()
-                        if one.key.kind in taken and not _is_apart(one, cause, rising)]  # fmt: skip
+                        if one.key.kind in taken and not _is_apart(one, story, cause, rising)]  # fmt: skip
                 if not gone:
                     break
-                drafts.append(self._draft(story, cause, [track for track in own if track in gone], gone, tallies))
+                if any(track.has_climbed_lately(self._now) for track in gone):  # else it is about to be over
+                    own = [track for track in own if track in gone]
+                    drafts.append(self._draft(story, cause, own, gone, tallies))
                 for track in gone:
                     leaking.pop(track.key, None)
+                    explained.add(track.key)
         return drafts
+
+    def keep(self, drafts: Iterable[Draft]) -> None:
+        """These are told: from now on each keeps its kind, its line and its counts, until it is over."""
+        for draft in drafts:
+            if draft.story is None or draft.cause is None:
+                continue
+            keys = {track.key for track in draft.tracks}
+            told = next((told for told in self._told if told.keys & keys), None)
+            if told is None:
+                told = _Told(draft.story, draft.cause, self._now)
+                self._told.append(told)
+            told.keys |= keys
+
+    @property
+    def has_told(self) -> bool:
+        """Whether what counts have begun to explain was told, and goes on."""
+        return any(self._tracks[key].leaking is not None for told in self._told for key in told.keys)
+
+    def _as_told(self, told: _Told, leaking: Dict[Key, Track], tallies: Mapping[Key, Tally]) -> Draft:
+        """A story that goes on, with what has come to it since."""
+        cause = self._tracks[told.cause]
+        mine = [track for track in leaking.values() if track.key in told.keys or self._has_joined(track, told, cause)]
+        for track in mine:
+            del leaking[track.key]
+        own = [track for track in mine if track.key.kind in told.story.grows] or mine
+        return self._draft(told.story, cause, own, mine, tallies)
+
+    def _has_joined(self, track: Track, told: _Told, cause: Track) -> bool:
+        """Whether a count that leaks only now comes of what was told: of its line, begun with it, or at its pace.
+
+        What begins to climb when all was told, elsewhere, is another leak.
+        """
+        is_taken = any(track.key in one.keys for one in self._told)
+        if is_taken or track.key.kind not in told.story.absorbs | told.story.grows:
+            return False
+        if track.key.site in {key.site for key in told.keys} or track.key.site == told.cause.site:
+            return True
+        is_as_fast = 0.5 <= track.pace(self._now) / max(1e-9, cause.pace(self._now)) <= 2
+        if not is_as_fast or cause.climbed_at < (track.first_at + self._now) / 2:  # that had ended before
+            return False
+        return told.story.because in MAKERS or track.first_at <= told.at
 
     def _cause(
         self, story: Story, own: List[Track], rising: Iterable[Track], tallies: Mapping[Key, Tally]
@@ -146,24 +206,38 @@ class Judge:
         tally = tallies[counted_as(cause.key)]
         row = advice(story.advice, tally.note or "here")
         since = max(0.0, self._now - growth.samples * self._period) if growth else main.first_at
+        before = main.grown_before(growth.first, growth.last, since, self._now) if growth else 0.0
+        if before:
+            since = main.first_at
         finding = Finding(
             kind=row.kind, site=cause.key.site, since=since,
-            grown=int(growth.last - growth.first) if growth else 0,
+            grown=int(growth.last - growth.first + before) if growth else 0,
             rate=(growth.slope if growth else 0.0) * self._unit, per=self._per,
             bytes=sum(bytes_of(track, tallies) for track in gone),
             verdict=LEAK, cause=row.cause, cure=row.cure, confidence=_confidence(main), stack=tally.stack,
             trail=main.history.values,
             counted=BY_KIND[main.key.kind].title if story.because in MAKERS else "",
         )  # fmt: skip
-        return Draft(finding, tuple(gone))
+        return Draft(finding, tuple(gone), story, cause.key)
 
 
-def _is_apart(track: Track, cause: Track, rising: Iterable[Track]) -> bool:
-    """Whether a function is traced again for a reason of its own: elsewhere, and at another pace than the cause."""
-    if track.key.kind != "function_graph" or track.key.site == cause.key.site:
+def _is_apart(track: Track, story: Story, cause: Track, rising: Iterable[Track]) -> bool:
+    """Whether a count grows for a reason of its own: elsewhere, and at another pace than the cause.
+
+    What a retrace leaves comes with it; what a model or a session brings may grow at any pace, but for a function that
+    is traced again.
+    """
+    if track.key.site == cause.key.site or _keep_pace(track, cause):
         return False
+    if story.because == "retrace":
+        return True
     again = Key("retrace", track.key.site)
-    return any(one.key == again and not 0.5 <= one.climbs / max(1, cause.climbs) <= 2 for one in rising)
+    return track.key.kind == "function_graph" and any(one.key == again and not _keep_pace(one, cause) for one in rising)
+
+
+def _keep_pace(one: Track, other: Track) -> bool:
+    """Whether two counts climb about as often."""
+    return 0.5 <= one.climbs / max(1, other.climbs) <= 2
 
 
 def _heaviest(tracks: List[Track], tallies: Mapping[Key, Tally]) -> Track:

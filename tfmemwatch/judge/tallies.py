@@ -53,16 +53,17 @@ def order_of(key: Key, tallies: Mapping[Key, Tally]) -> int:
 
 
 def bytes_of(track: Track, tallies: Mapping[Key, Tally]) -> int:
-    tally = tallies.get(counted_as(track.key))
+    return bytes_in(track.key, tallies)
+
+
+def bytes_in(of: Key, tallies: Mapping[Key, Tally]) -> int:
+    """What is kept of one account, as far as known."""
+    tally = tallies.get(counted_as(of))
     if tally is None:
         return 0
-    each = _ESTIMATES.get(track.key.kind)
+    each = _ESTIMATES.get(of.kind)
     if each is not None:
         return each * tally.alive
-    if track.key.kind == "function_graph":
-        return sum(
-            tallies[key].bytes
-            for key in (Key("trace", track.key.site), Key("retrace", track.key.site))
-            if key in tallies
-        )
+    if of.kind == "function_graph":
+        return sum(tallies[key].bytes for key in (Key("trace", of.site), Key("retrace", of.site)) if key in tallies)
     return max(0, tally.live_bytes)

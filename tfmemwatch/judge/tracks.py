@@ -123,6 +123,21 @@ class Track:
             return max(known, key=lambda progress: progress[0] / progress[1])
         return (looks, fewest) if looks < fewest else None
 
+    def grown_before(self, first: float, last: float, since: float, now: float) -> float:
+        """By how much it had grown before an episode, where it went at that pace from the beginning; else 0."""
+        if since <= self.first_at or self.start < 0 or now <= since:
+            return 0.0
+        more, pace = first - self.start, (last - first) / (now - since)
+        return more if 0.5 <= more / max(1e-9, pace * (since - self.first_at)) <= 2 else 0.0
+
+    def has_climbed_lately(self, now: float) -> bool:
+        """Whether it has not stood still for as long as it climbed."""
+        return now - self.climbed_at <= max(2.0, self.climbed_at - self.first_at)
+
+    def pace(self, now: float) -> float:
+        """How often it has climbed, for as long as it has."""
+        return self.climbs / max(1.0, now - self.first_at)
+
     @property
     def is_suspected(self) -> bool:
         return any(series is not None and series.verdict == "suspected" for series in (self.series, self.bendable))

@@ -116,12 +116,37 @@ def user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
         if kind < 0:
             kind = class_of(file)
         if kind in THEIRS:
-            return frame
+            if kind == PROJECT:
+                return frame
+            kind = whose(frame)
+            if kind == GENERATED:
+                return frame
         if kind == LIBRARY and library is None:
             library = frame
         frame = frame.f_back
         left -= 1
     return library
+
+
+_theirs: Set[str] = set()  # AutoGraph's copies of which it is known that the user wrote the original
+
+
+def whose(frame: FrameType) -> int:
+    """Whose code a frame of AutoGraph's copy runs: of whoever wrote the original. The copy is one function's."""
+    file = frame.f_code.co_filename
+    if file in _theirs:
+        return GENERATED
+    original = _original(frame)
+    if original is None:
+        return GENERATED
+    kind = classify(original.file)
+    if kind == PROJECT:
+        if len(_theirs) < _MOST_FILES:
+            _theirs.add(file)
+        return GENERATED
+    if file in classes:
+        classes[file] = kind
+    return kind
 
 
 _FIRST_LINES: Dict[str, Dict[int, int]] = {}  # by file: of the calls that go over several lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
+from .. import html
 from ..units import size_of
 from . import mappings
 from .allocator import Heap
@@ -90,6 +91,16 @@ class Account(NamedTuple):
 
     def __str__(self) -> str:
         return "\n".join(self.lines(None)) + "\n"
+
+    def _repr_html_(self) -> str:
+        rows = [(owner.title, size_of(self.of(owner.name)), owner.help) for owner in OWNERS
+                if abs(self.of(owner.name)) >= _LEAST_SHOWN]  # fmt: skip
+        rows += [(name, size_of(size), "on this device") for name, size in sorted(self.devices.items())]
+        return html.piece(
+            html.heading("%s resident" % size_of(self.resident_bytes)),
+            html.table(("owner", "holds", ""), rows, numbers=(1,)),
+            *(html.line("not known: " + why, "dim") for why in self.off),
+        )
 
     def lines(self, earlier: Optional[Account]) -> Tuple[str, ...]:
         """The table, with the change since an earlier account where there is one."""

@@ -8,6 +8,7 @@ import threading
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
+from .. import html
 from ..errors import ConfigError, Unavailable
 from ..heap.classes import ids_of
 from ..heap.instances import references_to
@@ -49,6 +50,18 @@ class Trial(NamedTuple):
     def returned_bytes(self) -> int:
         """What all of them gave back of resident memory."""
         return sum(outcome.resident_bytes or 0 for outcome in self.outcomes)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.title, _size(one.resident_bytes), _size(one.in_use_bytes), _count(one.objects),
+             "%.2g s" % one.seconds, one.note)
+            for one in self.outcomes
+        ]  # fmt: skip
+        now = "" if self.resident_bytes is None else "; resident now: " + size_of(self.resident_bytes)
+        head = ("what came back", "resident", "in use", "objects", "took", "")
+        return html.piece(
+            html.table(head, rows, numbers=(1, 2, 3, 4)), html.line("in all %s%s" % (size_of(self.returned_bytes), now))
+        )
 
     def __str__(self) -> str:
         layout = "  %-26s %10s %10s %10s %8s  %s"

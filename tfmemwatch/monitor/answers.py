@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 from ..explain.baked_in import BakedIn
 from ..explain.excerpts import excerpts
 from ..growth.memory_verdict import Verdict
-from ..headline import NOT_WATCHED, Headline, Known, Looked, headline
+from ..headline import NOT_WATCHED, NOTHING_READ, Headline, Known, Looked, headline
 from ..heap.classes import ids_of
 from ..heap.instances import references_to
 from ..heap.room import heap_size
@@ -21,7 +21,7 @@ from ..memory.account import Account
 from ..memory.process import Memory, Process
 from ..model import Finding, Key, Tally
 from ..probes import PROBES
-from ..reports import Calls, Moment, OwnCost, Program, Report, RetraceCause, Sample
+from ..reports import Calls, Moment, Program, Report, RetraceCause, Sample
 from ..safety import guard
 from ..seams import places, runtime
 from . import rows
@@ -29,7 +29,7 @@ from .explaining import Explanations
 from .moments import moment_of
 from .snapshot import Snapshot, clock
 from .state import State
-from .what_is_seen import blind, growing_by_calls, left_out, unwatched
+from .what_is_seen import blind, growing_by_calls, left_out, own_cost, unwatched
 
 _MOST_ROWS = 100  # of each table of the page: who has more reads the report
 _TABLES = ("made", "traces", "builds", "retrace_causes", "sessions", "calls", "models", "left_of_models")
@@ -128,22 +128,29 @@ class Answers:
             models=tuple(state.models.alive), left_of_models=tuple(state.models.left),
             limits=tuple(state.ahead.limits), outlook=self._explanations.outlook(), rise=self._explanations.rise(),
             off=dict(state.probes.off), level=level.name, level_since=level.since, level_why=level.why,
-            own=self._own_cost(), versions=_versions(), is_of_block=before is not None, tallies=after.tallies,
+            own=own_cost(state), versions=_versions(), is_of_block=before is not None, tallies=after.tallies,
             sources=excerpts((one.site for one in seen.findings), state.began), program=program(state.began),
             headline=self._headline(seen, is_of_block=before is not None),
         )  # fmt: skip
 
     def _headline(self, seen: Seen, is_of_block: bool = False) -> Headline:
         """What all of it comes to."""
+        try:
+            return headline(self._known(seen, is_of_block))
+        except Exception:
+            guard.failed("headline")
+            return NOTHING_READ
+
+    def _known(self, seen: Seen, is_of_block: bool) -> Known:
         looked = seen.looked
         if looked.growing is None:
             looked = looked._replace(growing=growing_by_calls(self.calls()))
         state, rises = self._state, (self._explanations.rise(), self._explanations.outlook())
-        return headline(Known(
+        return Known(
             findings=seen.findings, looked=looked, memory=seen.verdict,
             ahead="" if is_of_block else "; ".join(str(one) for one in rises if one),
             blind=blind(state, is_of_block), unwatched=unwatched(state), besides=left_out(state),
-        ))  # fmt: skip
+        )  # fmt: skip
 
     def sample(self, wait_seconds: float = 1.0) -> Optional[Sample]:
         """Everything at this moment, for what is exported; None where a look that is under way takes longer."""
@@ -156,16 +163,9 @@ class Answers:
             findings=tuple(one for one in self.findings() if one.is_sure),
             session_ages=state.ledger.ages("session"), calls=self.calls(), causes=self.retrace_causes(),
             probes={kind.name: kind.name in up for kind in PROBES}, versions=runtime.versions(),
-            own=self._own_cost(), gauges=self._gauges(), registered_functions=runtime.registered_functions(),
+            own=own_cost(state), gauges=self._gauges(), registered_functions=runtime.registered_functions(),
             operations=state.probes.operations(), models=state.models.alive, left_of_models=state.models.left,
             level=state.level.now, headline=self._headline(self._seen()),
-        )  # fmt: skip
-
-    def _own_cost(self) -> OwnCost:
-        state, ledger = self._state, self._state.ledger
-        looked_at = state.looked_at or None
-        return OwnCost(
-            state.own_seconds, ledger.own_bytes, state.looks, looked_at, ledger.folded, dict(guard.failures)
         )  # fmt: skip
 
     # -- of the program
@@ -207,6 +207,12 @@ class Answers:
 
     # -- of memory
 
+    def memory_exactly(self) -> Memory:
+        """What the process holds; memory in use is read anew, however long that takes."""
+        process = self._state.process
+        heap, memory = process.allocator.read_now(), process.read()
+        return memory if heap.in_use_bytes is None else memory._replace(in_use_bytes=heap.in_use_bytes)
+
     def account(self) -> Account:
         """Whose bytes these are; dear: some tenths of a second."""
         return account.take(self._state.process, object_weights.read, runtime.device_memory)
@@ -223,6 +229,7 @@ class Answers:
         outlook = self._explanations.outlook()
         return {
             "tfmemwatch_resident_bytes": {"": float(now.resident_bytes)},
+            "tfmemwatch_proportional_bytes": {"": float(self._state.shared_pages.own_part(now.resident_bytes))},
             "tfmemwatch_memory_bytes": {name: float(size) for name, size in now.parts.items()},
             "tfmemwatch_limit_bytes": {limit.label: float(limit.bytes) for limit in reversed(limits)},
             "tfmemwatch_limit_left_bytes": {limit.label: float(limit.left_bytes) for limit in reversed(limits)},

@@ -14,7 +14,7 @@ from ..growth.rules import COUNT_STEPS
 from ..heap import collector
 from ..ledger import site
 from ..memory.account import Account
-from ..model import Finding, Key, Tally
+from ..model import Finding, Key, Site, Tally
 from ..reports import Report
 from ..safety import guard
 from ..units import count_of
@@ -36,6 +36,8 @@ class Block(Decorating):
         self._owners = owners
         self._find_watch = watch
         self._warmup = warmup
+        self.is_asked = True  # somebody waits for it; else evidence keeps to its budget, and nothing kept is counted
+        self.at: Optional[Site] = None  # where it is, if not where it is entered
         self._watch: Optional[Watch] = None
         self._is_own = self._is_over = False
         self.steps = 0
@@ -44,7 +46,7 @@ class Block(Decorating):
 
     def __enter__(self) -> Block:
         self._is_over = False
-        self._at = site.here(sys._getframe(1))
+        self._at = self.at or site.here(sys._getframe(1))
         watch = self._watch = self._find_watch()
         self._is_own = not watch.is_running
         if not self._is_own:
@@ -67,12 +69,12 @@ class Block(Decorating):
 
     def _count_from_now(self, watch: Watch) -> None:
         """What is there now is where all is counted from: at the beginning, or after the warm-up."""
-        if watch.config.collect:
+        if watch.config.collect and not self.is_warming_up:
             collector.collect(asked=True)  # garbage that goes later would hide what is left behind
-        self._detector = watch.detector(COUNT_STEPS, _STEP_PACE, "step")
+        self._detector = watch.detector(COUNT_STEPS, _STEP_PACE, "step", asked=self.is_asked)
         self._moments = Moments(History(120))
-        self._counting = None if self.is_warming_up else KeptCount(watch, self._at)
-        self._kept: Optional[List[Kept]] = None  # known when the block is over
+        self._counting = None if self.is_warming_up or not self.is_asked else KeptCount(watch, self._at)
+        self.kept: Optional[List[Kept]] = None  # by collections, of this block: known when it is over
         memory, tallies = watch.process.read(), watch.state.read()
         self._detector.count_from(tallies)
         self._before = Counted(tallies, memory, self._account(tallies))
@@ -98,7 +100,7 @@ class Block(Decorating):
 
     def __exit__(self, *error: Any) -> None:
         self._is_over = True
-        watch = self._running()
+        watch = self.running()
         try:
             self._seconds = time.monotonic() - self._began
             self._end(watch)
@@ -115,7 +117,7 @@ class Block(Decorating):
         if watch.config.collect:
             gc.collect()
         self._after = self._counted()
-        self._kept = self._count_kept()
+        self.kept = self._count_kept()
 
     async def __aenter__(self) -> Block:
         return self.__enter__()
@@ -141,7 +143,7 @@ class Block(Decorating):
 
     def step(self) -> None:
         """Mark the end of one iteration of the suspect loop."""
-        watch = self._running()
+        watch = self.running()
         if not self.steps and self._is_own:
             watch.stop_sampling()
         self.steps += 1
@@ -164,7 +166,8 @@ class Block(Decorating):
             self._detector.stop()
             self._count_from_now(watch)
 
-    def _running(self) -> Watch:
+    def running(self) -> Watch:
+        """Its watch, which has begun."""
         if self._watch is None:
             raise RuntimeError("the block %r has not been entered" % self.name)
         return self._watch
@@ -174,11 +177,11 @@ class Block(Decorating):
     @property
     def findings(self) -> List[Finding]:
         """What leaks in this block."""
-        return self._detector.findings if self.steps else self._running().findings()
+        return self._detector.findings if self.steps else self.running().findings()
 
     def report(self) -> Report:
         """What was made, freed and is still alive, by line; traces, sessions, memory."""
-        watch = self._running()
+        watch = self.running()
         seconds = self._seconds if self._seconds is not None else time.monotonic() - self._began
         steps = "%s steps, " % count_of(self.steps) if self.steps else ""
         title = "%s: %s%.3g s" % (self.name, steps, seconds)
@@ -186,31 +189,31 @@ class Block(Decorating):
             title += " (%s)" % self._left_out
         moments = self._moments.kept if self.steps else watch.state.moments.kept
         after = self._after or self._counted()
-        left = left_behind.said(self._before.tallies, after.tallies, self._kept or ())
+        left = left_behind.said(self._before.tallies, after.tallies, self.kept or ())
         looked = self._detector.looked(seconds)._replace(left=left, not_counted=self._left_out)
         seen = Seen(tuple(self.findings), self._detector.verdict, moments, looked)
         return watch.answers.of_block(title, self._before, after, seen, in_steps=bool(self.steps))
 
     def _counted(self) -> Counted:
-        watch = self._running()
+        watch = self.running()
         tallies = watch.state.read()
         return Counted(tallies, watch.process.read(), self._account(tallies))
 
     def _account(self, tallies: Mapping[Key, Tally]) -> Account:
-        answers = self._running().answers
+        answers = self.running().answers
         return answers.account() if self._owners else answers.light_account(tallies, asked=True)
 
     def assert_clean(self, **allowances: int) -> None:
         """Raise LeakFound if something leaks, or more is left behind than is allowed: `assert_clean(variables=4)`."""
         __tracebackhide__ = True  # pytest shows the test's own line
         left_behind.check(allowances)
-        watch = self._running()
+        watch = self.running()
         if self._warmup and self.steps <= self._warmup:
             raise Unavailable("%s: nothing was counted: of its %d steps all are warm-up" % (self.name, self.steps))
         if self._after is None:
             gc.collect()
         after = self._after.tallies if self._after is not None else watch.state.read()
-        held = self._kept if self._kept is not None else self._count_kept()
+        held = self.kept if self.kept is not None else self._count_kept()
         complaints = left_behind.complaints(self.findings, self._before.tallies, after, held, allowances)
         if self._left_out:
             guard.logger.warning("%s: %s", self.name, self._left_out)

@@ -11,6 +11,7 @@ from typing import Any, Callable, List, TypeVar
 from ..model import Finding
 from ..reports import Report
 from ..safety import guard
+from ..safety.tracebacks import without_us
 from ..safety.turn import Turn
 from .watch import begun
 
@@ -133,6 +134,9 @@ def _wrapped(function: Any, calls: Calls) -> Any:
             calls.begin()
             try:
                 return await function(*args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
             finally:
                 calls.end(watched)
 
@@ -143,6 +147,9 @@ def _wrapped(function: Any, calls: Calls) -> Any:
             calls.begin()
             try:
                 return (yield from function(*args, **kwargs))
+            except BaseException as error:
+                without_us(error)
+                raise
             finally:
                 calls.end(watched)
 
@@ -153,6 +160,9 @@ def _wrapped(function: Any, calls: Calls) -> Any:
             calls.begin()
             try:
                 return function(*args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
             finally:
                 calls.end(watched)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from typing import List, Mapping, Optional
+from typing import Callable, FrozenSet, List, Mapping, Optional
 
 from ..evidence.background import Background
 from ..evidence.call_growth import CallGrowth
@@ -20,6 +20,7 @@ from ..heap import collector
 from ..heap.instances import ids_alive
 from ..heap.room import heap_size
 from ..judge.judge import Draft, Judge
+from ..judge.measured import MeasuredBytes
 from ..judge.open_findings import OpenFindings
 from ..memory.process import Memory
 from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Tally
@@ -30,30 +31,35 @@ from .readings import Readings
 
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
 _HELD_BY = {"graph_op": "graph", "fetch": "session", "pyfunc_token": "graph"}  # whose end takes these away
+_ALL = 1 << 20  # of what lives at a line
 _KEPT = ("function_library", "tape")  # kinds whose culprit is the collection that keeps, not the line that makes
 
 
 class Detector:
     """One way of looking: the judge of counts, the evidence, and which findings are open."""
 
-    def __init__(self, readings: Readings, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> None:
+    def __init__(
+        self, readings: Readings, rule: Rule, pace: Pace, per: str, unit: float = 1.0, asked: bool = False
+    ) -> None:
         self._readings = readings
+        self._is_asked = asked  # whether somebody waits for each look, and has asked for its collections
         self._per = per
         self._fewest = rule.fewest
         self._judge = Judge(rule, per, unit)
-        self._inquiry = Inquiry(_sources(readings), pace, per, unit)
+        self._inquiry = Inquiry(_sources(readings, self._counted), pace, per, unit)
         self._keeping: Optional[KeepingCollection] = None
         self._calls = CallGrowth(readings.operations, _tensor_class)
         self._calls_since = 0  # looks, when the calls of a model began to leak
         self._samples_per_day = None if per == "step" else int(24 * unit)
         self._memory_verdict = MemoryVerdict(self._samples_per_day)
+        self._bytes = MeasuredBytes()
         self._modules = 0
         self._is_stand_in: Optional[bool] = None  # whether resident memory stands in for what is in use
         self._open = OpenFindings()
         self._doubts, self._byte_doubts = GarbageDoubts(), ByteDoubts()
         self._full_at_recount = collector.full_collections()
         self._lines = KeptLines(readings.level, self._judge, self._open)
-        self._taking_evidence = nullcontext if per == "step" else readings.taking_evidence  # steps have asked for it
+        self._taking_evidence = nullcontext if asked else readings.taking_evidence  # who waits has asked for it
         self._looks = 0
         self._recounts_at, self._recounts_after = 0, 8
 
@@ -92,7 +98,9 @@ class Detector:
 
     def sum_up(self, ending: bool = False) -> List[Finding]:
         """Bring the findings up to date; at the end nothing waits for more evidence."""
-        return self._open.update(self._found(ending))
+        found = self._found(ending)
+        self._judge.keep(found)
+        return self._open.update(found)
 
     def stop(self) -> None:
         """Let go of everything that was under way."""
@@ -113,13 +121,16 @@ class Detector:
         self._begin_anew_if_starting(memory)
         news = False
         if not inquiry.is_open:  # what it holds while it looks would be taken for the program's
+            self._bytes.look(now, float(memory.held_bytes or 0))
             news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
             news = self._confirm_bytes(memory) or news
         can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
+        is_beside = self._judge.has_told
         unexplained = not self._judge.anything_rises() and self._readings.may_take_evidence()
+        may_look = unexplained or (is_beside and self._readings.may_take_evidence())
         with self._taking_evidence():
-            news = inquiry.look(memory, unexplained and can_afford, now, self._readings.memory) or news
-        if not self._is_asked:  # a loop's steps are judged by themselves
+            news = inquiry.look(memory, may_look and can_afford, now, self._readings.memory, is_beside) or news
+        if self._per != "step":  # a loop's steps are judged by themselves
             news = self._look_at_calls(unexplained) or news
         if inquiry.is_kept_back and can_afford and self._looks >= self._recounts_at:
             with self._taking_evidence():
@@ -133,6 +144,7 @@ class Detector:
         self._modules = len(sys.modules)
         if self._is_stand_in != (memory.in_use_bytes is None):
             self._is_stand_in = memory.in_use_bytes is None
+            self._bytes.begin_anew()
             self._memory_verdict = MemoryVerdict(self._samples_per_day)
             self._inquiry.stop()
 
@@ -146,11 +158,6 @@ class Detector:
         return news
 
     # -- what may be garbage
-
-    @property
-    def _is_asked(self) -> bool:
-        """Whether somebody waits for this look: who marks steps has asked for it, and for its collections."""
-        return self._per == "step"
 
     def _confirm_counts(self, tallies: Mapping[Key, Tally]) -> bool:
         """Whether what is suspected is a leak, or garbage that waits for the collector."""
@@ -207,24 +214,33 @@ class Detector:
     # -- what is found
 
     def _found(self, ending: bool) -> List[Draft]:
-        """What the counts say; where they are silent, what the evidence says."""
+        """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
-        if not drafts and self._inquiry.finding is not None:
-            drafts = [Draft(self._inquiry.finding)]
-        if not drafts:
-            drafts = self._found_without_inquiry()
+        told = {draft.finding.site for draft in drafts} - {UNKNOWN}
+        is_open = {finding.story for finding in self._open.findings}
+        beside = [Draft(one) for one in self._inquiry.findings if one.site not in told or one.story in is_open]
+        drafts = self._bytes.of(drafts, sum(draft.finding.bytes for draft in beside)) + beside
+        drafts += self._found_without_inquiry(bool(drafts))
         drafts = [self._at_what_keeps(draft) for draft in drafts if ending or not self._waits(draft)]
         explained = self._readings.explained
         return [draft._replace(finding=explained(draft.finding)._replace(more=self._more(draft))) for draft in drafts]
 
-    def _found_without_inquiry(self) -> List[Draft]:
+    def _counted(self) -> FrozenSet[int]:
+        """The ids of all living things of the counts that are told."""
+        ledger = self._readings.ledger
+        references = [ref for key in self._open.keys for ref in ledger.references_at((key.kind,), key.site, _ALL)]
+        return frozenset(ids_alive(references))
+
+    def _found_without_inquiry(self, has_others: bool) -> List[Draft]:
+        """What has no better explanation; once told, it stays until its own growth has ended."""
         background = Background(
             per=self._per, calls=tuple(self._calls.leaking), looks_of_calls=self._looks - self._calls_since,
             slow_rise=self._memory_verdict.leaking, heaviest=self._inquiry.heaviest,
             is_filling=bool(self._inquiry.filling), kept_by_allocator=self._memory_verdict.fragmented,
         )  # fmt: skip
         found = filter(None, (hypothesis.ask(background) for hypothesis in WITHOUT_INQUIRY))
-        return [Draft(finding) for finding in next(found, [])]
+        is_open = {finding.story for finding in self._open.findings}
+        return [Draft(finding) for finding in next(found, []) if not has_others or finding.story in is_open]
 
     def _more(self, draft: Draft) -> str:
         """What would tell more, and what of the evidence was left out."""
@@ -250,10 +266,10 @@ class Detector:
         return draft._replace(finding=draft.finding._replace(site=keeping.site, holder=keeping.holder))
 
 
-def _sources(readings: Readings) -> Sources:
+def _sources(readings: Readings, counted: Callable[[], FrozenSet[int]]) -> Sources:
     """What an inquiry reads."""
     empty = readings.empty_caches if readings.config.evidence == "active" else None
-    return Sources(readings.operations, readings.tapes, readings.remembering, _tensor_class, empty)
+    return Sources(readings.operations, readings.tapes, readings.remembering, _tensor_class, counted, empty)
 
 
 def _tensor_class() -> Optional[type]:

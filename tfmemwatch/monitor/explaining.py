@@ -8,8 +8,9 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..explain import known_issues
 from ..heap.instances import ids_alive
-from ..holders.search import CALLERS_SECONDS, SECONDS
-from ..holders.words import path_to
+from ..holders.cures import cure_for
+from ..holders.search import CALLERS_SECONDS, SECONDS, way_to
+from ..holders.words import told
 from ..memory.forecast import Outlook
 from ..model import Finding, Site
 from ..probes import tapes
@@ -21,6 +22,7 @@ from .state import State
 
 _TRIES = 6  # for the way to what is held: the search is short, and the machine may be busy
 _MOST_HOLDERS = 200
+_SOME = 2  # of the things of a finding: of more, those that have lived for longest but one are looked for
 _HELD = {
     "variable": ("variable", "graph_variable"),
     "model_rebuild": ("model",),
@@ -36,8 +38,12 @@ class _Way(NamedTuple):
     """To what is held: as it was found, when there was so much of it."""
 
     holder: str
+    cure: str  # where it is about the holder
     tries: int
     grown: int
+
+
+_UNKNOWN_WAY = _Way("", "", 0, 0)
 
 
 class Explanations:
@@ -71,19 +77,23 @@ class Explanations:
         kinds = _HELD.get(finding.kind)
         if kinds is None or finding.holder or not self._state.config.evidence:
             return finding
-        way = self._holders.get(finding.story, _Way("", 0, 0))
+        way = self._holders.get(finding.story, _UNKNOWN_WAY)
         is_old = bool(way.holder) and finding.grown >= 2 * way.grown  # the numbers in it, as it is told again
         if is_old or (not way.holder and way.tries < _TRIES and len(self._holders) < _MOST_HOLDERS):
-            holder = self._way_to(finding, kinds) or way.holder
-            way = self._holders[finding.story] = _Way(holder, way.tries + 1, finding.grown)
-        return finding._replace(holder=way.holder)
+            found = self._way_to(finding, kinds) or way
+            way = self._holders[finding.story] = found._replace(tries=way.tries + 1, grown=finding.grown)
+        return finding._replace(holder=way.holder, cure=way.cure or finding.cure)
 
-    def _way_to(self, finding: Finding, kinds: Sequence[str]) -> str:
+    def _way_to(self, finding: Finding, kinds: Sequence[str]) -> Optional[_Way]:
         is_own = is_here()
-        living = ids_alive(self._state.ledger.references_at(kinds, finding.site))
+        references = self._state.ledger.references_at(kinds, finding.site)
+        # What holds the newest alone (a cache of two, a variable of the loop) does not hold what has grown.
+        living = ids_alive(references[1:3] if len(references) > _SOME else references)
         if not living and finding.kind == "tape":
             living = ids_alive(tapes.from_before()[:1])
-        return path_to(living, SECONDS if is_own else CALLERS_SECONDS)
+        way = way_to(living, SECONDS if is_own else CALLERS_SECONDS)
+        path = told(way) if way is not None else ""
+        return _Way(path, cure_for(way, path, finding.kind), 0, 0) if way is not None and path else None
 
     def news(self) -> List[Finding]:
         """What the probes have to say by themselves, each once."""

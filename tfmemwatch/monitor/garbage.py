@@ -9,6 +9,7 @@ from ..heap import collector
 from ..holders.search import SECONDS
 from ..model import Key, Tally
 
+_ALMOST_ALL = 0.9  # one function that is made, traced, traced once more and dropped has half
 _MOST_DOUBTED = 240  # looks that a slow rise waits for a collection of the program's own
 
 
@@ -44,6 +45,8 @@ class GarbageDoubts:
         """Whether it may be garbage."""
         tally = tallies.get(key)
         alive = tally.alive if tally is not None else 0
+        if _is_kept_by_its_function(key, tallies):
+            return False
         doubt = self._open.get(key)
         if doubt is None:
             doubt = self._open[key] = _Doubt(alive)
@@ -58,6 +61,14 @@ class GarbageDoubts:
             return True
         things = living(key)
         return bool(things) and not census.is_reachable(things, SECONDS)
+
+
+def _is_kept_by_its_function(key: Key, tallies: Mapping[Key, Tally]) -> bool:
+    """Whether these are graphs of functions that were traced again: what is called on lives, and drops no trace."""
+    graphs, again = tallies.get(key), tallies.get(Key("retrace", key.site))
+    if key.kind != "function_graph" or graphs is None or again is None:
+        return False
+    return graphs.died == 0 and again.born >= _ALMOST_ALL * graphs.born
 
 
 class ByteDoubts:

@@ -24,7 +24,7 @@ from ..holders.names import holder_at
 from ..holders.roots import Root, mine
 from ..holders.search import Met, Way, look_through, searches
 from ..ledger.site import file_of, is_framework
-from ..model import UNKNOWN, Site
+from ..model import LEAK, UNKNOWN, Finding, Site
 from ..safety import guard
 from ..units import size_of
 from .watch import Watch
@@ -55,6 +55,15 @@ class Kept(NamedTuple):
         row = advice("live_tensors" if self.word == "tensors" else "python_objects")
         return "%s: %d %s (%s) are put into %s and never taken out. %s" % (
             self.site.short, self.number, self.word, size_of(self.bytes), self.holder, row.cure,
+        )  # fmt: skip
+
+    def as_finding(self, steps: int, since: int) -> Finding:
+        """The same as a finding, of so many steps after the warm-up."""
+        row = advice("live_tensors" if self.word == "tensors" else "python_objects", self.holder)
+        return Finding(
+            kind=row.kind, site=self.site, since=since, grown=self.number, rate=self.number / max(1, steps),
+            per="step", bytes=int(self.bytes), verdict=LEAK, cause=row.cause, cure=row.cure, confidence=1.0,
+            holder=self.holder, counted=self.word,
         )  # fmt: skip
 
 

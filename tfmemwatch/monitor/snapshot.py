@@ -8,7 +8,7 @@ import time
 from typing import Dict, Mapping, NamedTuple, Union
 
 from ..model import Key, Tally
-from ..outputs import text
+from ..outputs import notebook, text
 from ..reports import Report
 from . import rows
 
@@ -24,6 +24,9 @@ class TextReport(Report):
         from ..outputs import formats
 
         formats.save(self, os.fspath(path))
+
+    def _repr_html_(self) -> str:
+        return notebook.of_report(self)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -49,13 +52,7 @@ class Diff(NamedTuple):
 
     def alive(self) -> Dict[Key, int]:
         """How many more, or fewer, of each kind and line there are."""
-        changes = {}
-        for key, tally in self.after.tallies.items():
-            old = self.before.tallies.get(key)
-            change = tally.alive - (old.alive if old is not None else 0)
-            if change:
-                changes[key] = change
-        return changes
+        return more_alive(self.before.tallies, self.after.tallies)
 
     def report(self) -> Report:
         """What was made, freed and is still alive between the two."""
@@ -72,6 +69,20 @@ class Diff(NamedTuple):
 
     def __str__(self) -> str:
         return str(self.report())
+
+    def _repr_html_(self) -> str:
+        return notebook.of_report(self.report())
+
+
+def more_alive(before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> Dict[Key, int]:
+    """How many more, or fewer, of each kind and line there are."""
+    changes = {}
+    for key, tally in after.items():
+        old = before.get(key)
+        change = tally.alive - (old.alive if old is not None else 0)
+        if change:
+            changes[key] = change
+    return changes
 
 
 def clock(seconds: float) -> str:

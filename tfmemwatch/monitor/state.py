@@ -13,6 +13,7 @@ from ..holders.models import LivingModels, Reference
 from ..ledger.counts import Ledger
 from ..memory.limits_ahead import LimitsAhead
 from ..memory.process import Process
+from ..memory.shared_pages import SharedPages
 from ..model import UNKNOWN, Key, Tally
 from ..probes.scene import Scene
 from ..safety import guard
@@ -35,6 +36,7 @@ class State:
         self.operations = OperationsWindow(self.scene)
         self.models = LivingModels(config.collect, self._models, self._traces_of, self._grown_by_calls)
         self.level = Level(config, self.scene, self.probes)
+        self.shared_pages = SharedPages()
         self._begin()
 
     def start_afresh(self) -> None:
@@ -42,6 +44,7 @@ class State:
         self.ledger.start_afresh()
         self.models.start_afresh()
         self.process.open()
+        self.shared_pages.start_afresh()
         self.probes.start_afresh()
         self.operations.close()
         self._begin()

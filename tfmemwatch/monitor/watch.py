@@ -58,9 +58,9 @@ class Watch:
         self._readings = Readings(self.state, self.explanations.explained)
         self._detector = self.detector(COUNT_EVENTS, _TIME_PACE, "hour", 3600 / self.config.sample_seconds)
 
-    def detector(self, rule: Rule, pace: Pace, per: str, unit: float = 1.0) -> Detector:
+    def detector(self, rule: Rule, pace: Pace, per: str, unit: float = 1.0, asked: bool = False) -> Detector:
         """One way of looking at what this watch sees."""
-        return Detector(self._readings, rule, pace, per, unit)
+        return Detector(self._readings, rule, pace, per, unit, asked)
 
     # -- starting and stopping
 

@@ -8,7 +8,8 @@ from typing import Optional, Sequence
 from ..growth.per_call import LEAST_A_CALL, LEAST_CALLS
 from ..headline import Growing
 from ..probes import PROBES
-from ..reports import Calls, level_line
+from ..reports import Calls, OwnCost, level_line
+from ..safety import guard
 from ..seams import runtime
 from ..units import size_of
 from .installed import LEFT_OUT
@@ -57,3 +58,11 @@ def growing_by_calls(rows: Sequence[Calls]) -> Optional[Growing]:
     most = max(leaving, key=lambda row: row.per_call)
     what = "each call of %s.%s leaves %s" % (most.model, most.method, size_of(most.per_call))
     return Growing(what, most.measured, LEAST_CALLS, "call")
+
+
+def own_cost(state: State) -> OwnCost:
+    """What the watch itself took, and how it is."""
+    ledger, looked_at = state.ledger, state.looked_at or None
+    return OwnCost(
+        state.own_seconds, ledger.own_bytes, state.looks, looked_at, ledger.folded, dict(guard.failures)
+    )  # fmt: skip

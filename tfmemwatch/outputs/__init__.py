@@ -10,6 +10,7 @@ Forms, each a function or class that is given values:
 - `recording`: a recording as values: its runs, their samples, events and findings.
 - `recording_text`: the same as text.
 - `comparison`: two recordings: what has gone, what is new, what is still there.
+- `notebook`: the report as a notebook shows it.
 - `log`: findings as lines of the log.
 - `series`: the metrics as series, with names, labels in their bound and counters that never fall.
 - `dashboard`: a dashboard for Grafana, from the catalogue.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import os
 import re
-from typing import Any, Dict, Iterable, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Tuple
 
 from ..safety import guard
 from .worker_files import COUNTER, MOST_KNOWN, Format, checked, read
 
-_VALUES = re.compile(r"(counter|gauge)(?:_(livesum|livemax|liveall))?_(tfmemwatch\d+)\.db\Z")
+_VALUES = re.compile(r"(counter|gauge)(?:_(livesum|livemax|livemin|liveall))?_(tfmemwatch\d+)\.db\Z")
+
+
+_ADDS: Dict[str, Callable[[float, float], float]] = {"livemax": max, "livemin": min}
 
 
 class _Row(NamedTuple):
@@ -61,7 +64,7 @@ class AllWorkers:
                 if before is None or row.mode == "liveall":
                     of_one[row.name, row.labels] = row.value
                 else:
-                    add = max if row.mode == "livemax" else float.__add__
+                    add = _ADDS.get(row.mode, float.__add__)
                     of_one[row.name, row.labels] = add(before, row.value)
         return [self._shown(family, *kinds[family], samples) for family, samples in added.items()]
 

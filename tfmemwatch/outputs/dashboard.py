@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..catalog import METRICS, Metric
-from .rules import to_limit
+from .rules import to_limit, yaml_of
 
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-_WHERE = 'job=~"$job", instance=~"$instance"'
+_PLACE = 'namespace=~"$namespace", pod=~"$pod"'  # of Kubernetes; where there are none, all matches
+_JOB = _PLACE + ', job=~"$job"'
+_WHERE = _JOB + ', instance=~"$instance"'
 _ONE = _WHERE + ', instance=~"$one"'
 _WIDTH = 24
 _MATCHED = "job, instance, kind, site"
@@ -30,6 +32,7 @@ class Panel(NamedTuple):
     steps: Tuple[Tuple[float, str], ...] = ()  # from which value on it has which colour
     none: str = ""  # what stands there where there is nothing
     columns: Tuple[Tuple[str, str, int], ...] = ()  # of a table: label, title and width, 0 for what is left
+    links: str = ""  # the column that leads to the row of one instance
 
 
 _SOON = ((0.0, "red"), (3600.0, "orange"), (6 * 3600.0, "green"))
@@ -40,8 +43,8 @@ FLEET: Sequence[Panel] = (
     Panel("Leaks", "Open leaks now", "short",
           (("count(max by (%s) (tfmemwatch_suspect_info{})) or vector(0)" % _MATCHED, "leaks"),), "stat", 6, 4,
           steps=((0.0, "green"), (1.0, "red"))),
-    Panel("Memory", "Resident memory of all instances", "bytes", (("sum(tfmemwatch_resident_bytes{})", "resident"),),
-          "stat", 6, 4),
+    Panel("Memory", "Resident memory of all instances; what workers share counts once", "bytes",
+          (("sum(tfmemwatch_proportional_bytes{})", "resident"),), "stat", 6, 4),
     Panel("First at a limit", "Time until the first instance reaches a memory limit at its present rate of growth", "s",
           (("min(%s)" % _LIMIT, "first"),), "stat", 6, 4, steps=_SOON, none="none grows to a limit"),
     Panel("Where it leaks", "Each open leak: the bytes kept as far as known, its line, its cause and its cure", "bytes",
@@ -49,45 +52,53 @@ FLEET: Sequence[Panel] = (
             "sum by (%s) (tfmemwatch_suspect_bytes{}))" % (_MATCHED, _MATCHED, _MATCHED), "{{kind}} {{site}}"),),
           "table", 24, 6, none="nothing leaks",
           columns=(("Value", "kept", 90), ("site", "line", 220), ("cause", "cause", 0), ("cure", "cure", 0),
-                   ("kind", "kind", 130), ("instance", "instance", 160), ("job", "job", 100))),
-    Panel("Memory by instance", "Resident memory of the ten largest instances, their workers added up", "bytes",
-          (("topk(10, sum by (job, instance) (tfmemwatch_resident_bytes{}))", "{{instance}}"),)),
-    Panel("Fastest growing", "The ten instances that grow fastest: growth in an hour, as in the last one", "bytes",
-          (("topk(10, 3600 * deriv(sum by (job, instance) (tfmemwatch_resident_bytes{})[1h:1m]) > 0)",
-            "{{instance}}"),), "bargauge", none="none grows"),
-    Panel("Nearest to a limit", "Time until each growing instance reaches its first limit", "s",
-          (("bottomk(10, %s)" % _LIMIT, "{{instance}}"),), "bargauge", steps=_SOON, none="none grows to a limit"),
+                   ("kind", "kind", 130), ("instance", "instance", 160), ("job", "job", 100)), links="instance"),
+    Panel("In a word", "How a report of each instance would begin; tfmemwatch.report() in it says more", "short",
+          (("max by (instance, word) (tfmemwatch_headline{}) == 1", "{{instance}} {{word}}"),),
+          "table", 6, columns=(("word", "in a word", 0), ("instance", "instance", 160)), links="instance"),
+    Panel("Memory by instance", "Resident memory of the ten largest instances, what their workers share counted once",
+          "bytes", (("topk(10, sum by (job, instance) (tfmemwatch_proportional_bytes{}))", "{{instance}}"),), width=6),
+    Panel("Fastest growing, by the hour", "The ten instances that grow fastest: growth in an hour, as in the last one",
+          "bytes", (("topk(10, 3600 * deriv(sum by (job, instance) (tfmemwatch_proportional_bytes{})[1h:1m]) > 0)",
+                     "{{instance}}"),), "bargauge", 6, none="none grows"),
+    Panel("Nearest to a limit, time left", "Time until each growing instance reaches its first limit", "s",
+          (("bottomk(10, %s)" % _LIMIT, "{{instance}}"),), "bargauge", 6, steps=_SOON, none="none grows to a limit"),
 )  # fmt: skip
 ONE: Sequence[Panel] = (
     Panel("Memory by owner, and the limit", "Resident memory of the instance, stacked, against its limit", "bytes",
           (("sum by (owner) (tfmemwatch_memory_bytes{})", "{{owner}}"),
            ("min(tfmemwatch_limit_bytes{})", "limit")), width=16, stacked=True),
-    Panel("Kept by leaks", "Bytes that each open leak has kept so far", "bytes",
+    Panel("Kept by leaks", "Bytes that each open leak has kept so far, as far as known", "bytes",
           (("sum by (kind, site) (tfmemwatch_suspect_bytes{})", "{{kind}} {{site}}"),), none="nothing leaks"),
+    Panel("Kept more by leaks, by the hour", "Bytes that each open leak keeps more in an hour, as far as known",
+          "bytes", (("sum by (kind, site) (tfmemwatch_suspect_bytes_per_hour{})", "{{kind}} {{site}}"),),
+          none="nothing leaks"),
+    Panel("Things added by leaks, by the hour", "How many leaking things are added in an hour", "short",
+          (("sum by (kind, site) (tfmemwatch_suspect_growth_per_hour{})", "{{kind}} {{site}}"),), none="nothing leaks"),
     Panel("Growth by model", "Memory in use gained over the measured calls of each model", "bytes",
           (('sum by (model, method) (tfmemwatch_model_grown_bytes{model=~"$model"})', "{{model}} {{method}}"),)),
-    Panel("Retraces a minute", "Each retrace takes milliseconds, and its trace is kept in memory", "short",
+    Panel("Retraces, by the minute", "Each retrace takes milliseconds, and its trace is kept in memory", "short",
           (("60 * sum by (function, site) (rate(tfmemwatch_retraces_total{}[$__rate_interval]))",
             "{{function}} at {{site}}"),)),
-    Panel("Why functions are traced again", "Retraces a minute, by argument and cause", "short",
+    Panel("Why functions are traced again, by the minute", "Retraces by argument and cause", "short",
           (("60 * sum by (function, argument, cause) (rate(tfmemwatch_retrace_causes_total{}[$__rate_interval]))",
             "{{function}} {{argument}}: {{cause}}"),)),
-    Panel("Sessions", "Open sessions, by the line that opened them", "short",
-          (("sum by (site) (tfmemwatch_open_sessions{})", "{{site}}"),)),
-    Panel("Graphs", "Graphs alive, by the line that made them", "short",
-          (("sum by (site) (tfmemwatch_live_graphs{})", "{{site}}"),)),
-    Panel("Operations", "Operations in graphs that sessions have run, and those added after a run", "short",
-          (("sum(tfmemwatch_run_graph_operations{})", "in graphs that run"),
-           ("sum by (site) (tfmemwatch_operations_added{})", "added at {{site}}"))),
     Panel("Functions", "Functions in TensorFlow's runtime, those without an owner, and traces alive", "short",
           (("sum(tfmemwatch_registered_functions{})", "registered"),
            ("sum(tfmemwatch_orphan_functions{})", "without an owner"),
            ("sum(tfmemwatch_live_traces{})", "traces alive"))),
-    Panel("How fast leaks grow", "How many leaking things are added in an hour", "short",
-          (("sum by (kind, site) (tfmemwatch_suspect_growth_per_hour{})", "{{kind}} {{site}}"),), none="nothing leaks"),
+)  # fmt: skip
+OF_SESSIONS: Sequence[Panel] = (
+    Panel("Sessions", "Open sessions, by the line that opened them", "short",
+          (("sum by (site) (tfmemwatch_open_sessions{})", "{{site}}"),), none="no session is open"),
+    Panel("Graphs", "Graphs alive, by the line that made them", "short",
+          (("sum by (site) (tfmemwatch_live_graphs{})", "{{site}}"),), none="no graph is alive"),
+    Panel("Operations", "Operations in graphs that sessions have run, and those added after a run", "short",
+          (("sum(tfmemwatch_run_graph_operations{})", "in graphs that run"),
+           ("sum by (site) (tfmemwatch_operations_added{})", "added at {{site}}")), none="no session has run"),
 )  # fmt: skip
 WATCH: Sequence[Panel] = (
-    Panel("What the watch costs", "The share of one core that the watch takes", "percentunit",
+    Panel("What the watch costs, share of a core", "The share of one core that the watch's thread takes", "percentunit",
           (("sum by (instance) (rate(tfmemwatch_own_seconds_total{}[$__rate_interval]))", "{{instance}}"),),
           steps=((0.0, "green"), (0.02, "red"))),
     Panel("Since the last look", "Time since the watch looked last; it rises when the watch has stopped", "s",
@@ -101,7 +112,7 @@ WATCH: Sequence[Panel] = (
 )  # fmt: skip
 
 
-def dashboard() -> str:
+def dashboard(indent: Optional[int] = 2) -> str:
     """The dashboard, as JSON to import or provision."""
     panels: List[Dict[str, Any]] = []
     top = 0
@@ -109,21 +120,46 @@ def dashboard() -> str:
         ("Fleet", FLEET, _WHERE), ("One instance: $one", ONE, _ONE), ("The watch itself", WATCH, _WHERE),
     ):  # fmt: skip
         top = _place(panels, title, row, where, top)
-    rest: List[Dict[str, Any]] = []
-    _place(rest, "All other metrics", _rest(), _WHERE, top, len(panels))
-    panels.append({**rest[0], "collapsed": True, "panels": rest[1:]})  # asks nothing until it is opened
-    return json.dumps(_board(panels), indent=2, ensure_ascii=False) + "\n"
+    for title, row, where in (
+        ("Where there are sessions, as in TensorFlow 1: $one", OF_SESSIONS, _ONE),
+        ("All other metrics", _rest(), _WHERE),
+    ):  # fmt: skip
+        rest: List[Dict[str, Any]] = []
+        top = _place(rest, title, row, where, top, _count(panels))
+        panels.append({**rest[0], "collapsed": True, "panels": rest[1:]})  # asks nothing until it is opened
+    return json.dumps(_board(panels), indent=indent, ensure_ascii=False) + "\n"
+
+
+def _count(panels: Sequence[Mapping[str, Any]]) -> int:
+    """How many there are, those in closed rows included."""
+    return len(panels) + sum(len(panel.get("panels", ())) for panel in panels)
+
+
+def config_map(metadata: Mapping[str, Any]) -> str:
+    """The same in a ConfigMap, with the label by which Grafana's sidecar finds dashboards."""
+    head = {"name": "tfmemwatch-dashboard", **metadata}
+    head["labels"] = {"grafana_dashboard": "1", **head.get("labels", {})}
+    return "# Made by `tfmemwatch dashboard --kubernetes`.\n" + yaml_of({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": head, "data": {"tfmemwatch.json": dashboard(indent=None)},
+    })  # fmt: skip
 
 
 def _rest() -> Sequence[Panel]:
     """A panel for every metric of the catalogue that no panel above asks for."""
-    asked = " ".join(expr for panel in (*FLEET, *ONE, *WATCH) for expr, _ in panel.targets)
+    asked = " ".join(expr for panel in (*FLEET, *ONE, *OF_SESSIONS, *WATCH) for expr, _ in panel.targets)
     return [_of(metric) for metric in METRICS if metric.name + "{" not in asked]
+
+
+_OVER_WORKERS = {  # whose sum says nothing
+    "tfmemwatch_limit_left_bytes": "min", "tfmemwatch_limit_seconds": "min", "tfmemwatch_level": "min",
+    "tfmemwatch_probe_up": "min", "tfmemwatch_last_look_timestamp_seconds": "min",
+    "tfmemwatch_level_since_timestamp_seconds": "max", "tfmemwatch_task_info": "max",
+}  # fmt: skip
 
 
 def _of(metric: Metric) -> Panel:
     labels = ("instance", *metric.labels)
-    how = "max" if metric.adds == "max" else "sum"
+    how = _OVER_WORKERS.get(metric.name, metric.adds if metric.adds in ("max", "min") else "sum")
     legend = " ".join("{{%s}}" % label for label in labels)
     if metric.type == "counter":
         inner = "rate(%s{}[$__rate_interval])" % metric.name
@@ -215,9 +251,19 @@ def _custom(panel: Panel) -> Dict[str, Any]:
     return custom
 
 
+_TO_INSTANCE = {
+    "title": "This instance alone", "targetBlank": False,
+    "url": "/d/tfmemwatch?${datasource:queryparam}&var-one=${__value.raw}&${__url_time_range}",
+}  # fmt: skip
+
+
 def _overrides(panel: Panel) -> List[Dict[str, Any]]:
     """What is shown unlike the rest of its panel: the line of a limit, the width of a column."""
-    found = {title: [{"id": "custom.width", "value": width}] for _, title, width in panel.columns if width}
+    found: Dict[str, List[Dict[str, Any]]] = {
+        title: [{"id": "custom.width", "value": width}] for _, title, width in panel.columns if width
+    }
+    if panel.links:
+        found.setdefault(panel.links, []).append({"id": "links", "value": [_TO_INSTANCE]})
     if panel.stacked:
         found["limit"] = [
             {"id": "custom.stacking", "value": {"mode": "none", "group": "A"}},
@@ -265,8 +311,10 @@ def _board(panels: List[Dict[str, Any]]) -> Dict[str, Any]:
         "templating": {"list": [
             {"type": "datasource", "name": "datasource", "label": "Data source", "query": "prometheus", "hide": 0,
              "current": {"text": "Prometheus", "value": "default", "selected": True}},
-            _variable("job", "Job", "label_values(tfmemwatch_build_info, job)"),
-            _variable("instance", "Instance", 'label_values(tfmemwatch_build_info{job=~"$job"}, instance)'),
+            _variable("namespace", "Namespace", "label_values(tfmemwatch_build_info, namespace)"),
+            _variable("pod", "Pod", 'label_values(tfmemwatch_build_info{namespace=~"$namespace"}, pod)'),
+            _variable("job", "Job", "label_values(tfmemwatch_build_info{%s}, job)" % _PLACE),
+            _variable("instance", "Instance", "label_values(tfmemwatch_build_info{%s}, instance)" % _JOB),
             _variable("one", "One instance", "label_values(tfmemwatch_build_info{%s}, instance)" % _WHERE, False),
             _variable("model", "Model", "label_values(tfmemwatch_model_calls_total{%s}, model)" % _ONE),
         ]},

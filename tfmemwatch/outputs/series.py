@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Opt
 from ..catalog import GAUGES, METRICS, Gauge, Metric
 from ..config import LEVELS
 from ..explain.advice import TABLE
+from ..headline import WORDS
 from ..model import OTHER, UNKNOWN, Finding, Site, Tally
 from ..reports import Sample
 
@@ -306,6 +307,9 @@ READERS: Dict[str, Reader] = {
     "tfmemwatch_model_variables": lambda self, sample: self._models(sample.models, "variables"),
     "tfmemwatch_unloaded_variables": lambda self, sample: self._models(sample.left_of_models, "alive"),
     "tfmemwatch_orphan_functions": lambda self, sample: _one(sample.orphan_functions),
+    "tfmemwatch_headline": lambda self, sample: [
+        ((word.lower(),), float(word == sample.headline.word)) for word in WORDS
+    ],
     "tfmemwatch_python_blocks": lambda self, sample: _one(sample.memory.python_blocks),
     "tfmemwatch_findings": Readings._findings,
     "tfmemwatch_leaks_found_total": lambda self, sample: [((kind,), float(n)) for kind, n in self._found.items()],
@@ -313,6 +317,7 @@ READERS: Dict[str, Reader] = {
     "tfmemwatch_suspect_growth": lambda self, sample: self._suspects(sample, lambda one: one.grown),
     "tfmemwatch_suspect_growth_per_hour": lambda self, sample: self._suspects(sample, lambda one: one.rate),
     "tfmemwatch_suspect_bytes": lambda self, sample: self._suspects(sample, lambda one: one.bytes),
+    "tfmemwatch_suspect_bytes_per_hour": lambda self, sample: self._suspects(sample, lambda one: one.bytes_rate),
     "tfmemwatch_probe_up": lambda self, sample: [((name,), float(up)) for name, up in sorted(sample.probes.items())],
     "tfmemwatch_level": lambda self, sample: (
         [((sample.level.because,), float(LEVELS.index(sample.level.name)))] if sample.level else []

@@ -24,7 +24,7 @@ from .series import OTHER_LABEL, Family
 from .worker_files import COUNTER, Format, checked, read, remove, write_whole
 from .worker_lock import HAS_LOCKS, Lock
 
-_MODES = {"sum": "gauge_livesum", "max": "gauge_livemax", "worker": "gauge_liveall"}
+_MODES = {"sum": "gauge_livesum", "max": "gauge_livemax", "min": "gauge_livemin", "worker": "gauge_liveall"}
 
 _MOST_WORKERS = 4096
 _MOST_CARRIED = 4  # times the labels that a metric may have, of what earlier owners of a slot have counted

@@ -16,6 +16,7 @@ from ..explain.reasons import Reasons, TraceHistory, why
 from ..explain.signatures import Node, Signature
 from ..model import Finding
 from ..safety import guard
+from ..safety.tracebacks import without_us
 from ..seams import functions, places, tensors
 from .scene import Probe, Scene
 
@@ -142,9 +143,13 @@ class Builds(Probe):
                         key = None
             except Exception:
                 guard.failed("builds: call")
-            if key is None or built is None:
-                return original(me, *args, **kwargs)
-            return build(original, built, key, me, args, kwargs)
+            try:
+                if key is None or built is None:
+                    return original(me, *args, **kwargs)
+                return build(original, built, key, me, args, kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
 
         return type(plain)(
             plain.__name__, (plain,),

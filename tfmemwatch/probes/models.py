@@ -14,6 +14,7 @@ from ..growth.per_call import GrowthPerCall
 from ..model import Site
 from ..reports import Calls
 from ..safety import guard
+from ..safety.tracebacks import without_us
 from ..seams import places
 from ..seams.keras import kerases
 from ..seams.patch import Patch, where_defined
@@ -112,7 +113,11 @@ class Models(Probe):
                     guard.spent["models"] += thread_time() - began
                 except Exception:
                     guard.failed("models: made")
-            original(*args, **kwargs)
+            try:
+                original(*args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
 
         return made
 
@@ -134,11 +139,15 @@ class Models(Probe):
         outermost = self._outermost_if(original, patch, "__call__")
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            account = hot.get(id(args[0])) if args else None
-            if account is None or account.calls >= account.read_at or type(args[-1]) is not eager_tensor:
-                return outermost(*args, **kwargs)
-            account.calls += 1
-            return original(*args, **kwargs)
+            try:
+                account = hot.get(id(args[0])) if args else None
+                if account is None or account.calls >= account.read_at or type(args[-1]) is not eager_tensor:
+                    return outermost(*args, **kwargs)
+                account.calls += 1
+                return original(*args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
 
         return call
 
@@ -147,13 +156,17 @@ class Models(Probe):
         local, scene = self._local, self.scene
 
         def counted(*args: Any, **kwargs: Any) -> Any:
-            if not args or not patch.is_live or not scene.rank:
-                return original(*args, **kwargs)
-            if local.depth:
-                if local.depth == _LOOKING:
-                    self._contained(args[0])
-                return original(*args, **kwargs)
-            return self._outermost(original, method, args, kwargs, patch)
+            try:
+                if not args or not patch.is_live or not scene.rank:
+                    return original(*args, **kwargs)
+                if local.depth:
+                    if local.depth == _LOOKING:
+                        self._contained(args[0])
+                    return original(*args, **kwargs)
+                return self._outermost(original, method, args, kwargs, patch)
+            except BaseException as error:
+                without_us(error)
+                raise
 
         counted.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph may rewrite the seam, but not this
         return counted

@@ -14,6 +14,7 @@ from ..ledger.counts import Ledger, Place
 from ..memory.process import Process
 from ..model import UNKNOWN, Site
 from ..safety import guard
+from ..safety.tracebacks import without_us
 from ..seams import places
 from ..seams.patch import Make, Patch, undo_all
 from .questions import Questions
@@ -53,33 +54,37 @@ class Runs:
         spent.setdefault("sessions: run", 0.0)
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            if not args or not patch.is_live:
-                return original(*args, **kwargs)
-            turn = next(count)
-            if turn & self.passed:
-                return original(*args, **kwargs)
             try:
-                began = 0.0 if turn % TIMED_EACH else thread_time()
-                fetches: Any = args[1] if len(args) > 1 else kwargs.get("fetches")
-                kind = type(fetches)
-                key: Hashable = id(fetches)
-                if kind is list or kind is tuple:
-                    key = tuple(map(id, fetches))
-                elif kind is str:
-                    key = fetches
-                fetched = known.get(id(args[0]))
-                if fetched is None or key not in fetched:
-                    self.look_at_each()
-                    self._unknown(args[0], fetches)
-                else:
-                    self.known_in_a_row += 1
-                    if self.known_in_a_row >= _KNOWN_IN_A_ROW:
-                        self.passed = _PASSED
-                if began:
-                    spent["sessions: run"] += TIMED_EACH // (self.passed + 1) * (thread_time() - began)
-            except Exception:
-                guard.failed("sessions: run")
-            return original(*args, **kwargs)
+                if not args or not patch.is_live:
+                    return original(*args, **kwargs)
+                turn = next(count)
+                if turn & self.passed:
+                    return original(*args, **kwargs)
+                try:
+                    began = 0.0 if turn % TIMED_EACH else thread_time()
+                    fetches: Any = args[1] if len(args) > 1 else kwargs.get("fetches")
+                    kind = type(fetches)
+                    key: Hashable = id(fetches)
+                    if kind is list or kind is tuple:
+                        key = tuple(map(id, fetches))
+                    elif kind is str:
+                        key = fetches
+                    fetched = known.get(id(args[0]))
+                    if fetched is None or key not in fetched:
+                        self.look_at_each()
+                        self._unknown(args[0], fetches)
+                    else:
+                        self.known_in_a_row += 1
+                        if self.known_in_a_row >= _KNOWN_IN_A_ROW:
+                            self.passed = _PASSED
+                    if began:
+                        spent["sessions: run"] += TIMED_EACH // (self.passed + 1) * (thread_time() - began)
+                except Exception:
+                    guard.failed("sessions: run")
+                return original(*args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
 
         return run
 
@@ -263,7 +268,11 @@ def quickly(note: Callable[[Any], None], where: str, scene: _Level = _ALWAYS) ->
 
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         def seam(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
+            try:
+                result = original(*args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
             if patch.is_live and args and scene.rank:
                 try:
                     if next(turns) % TIMED_EACH:
@@ -288,7 +297,11 @@ def noted(note: Callable[..., None], where: str, scene: _Level = _ALWAYS) -> Mak
 
     def make(original: Callable[..., Any], patch: Patch) -> Callable[..., Any]:
         def seam(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
+            try:
+                result = original(*args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
             if patch.is_live and scene.rank:
                 turn = next(turns)
                 is_early = turn <= _TIMED_AT_FIRST

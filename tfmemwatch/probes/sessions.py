@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, Hashable, Optional
 
 from ..ledger.counts import Place
 from ..safety import guard
+from ..safety.tracebacks import without_us
 from ..seams.patch import Patch
 from .scene import TIMED_EACH, Probe, Scene
 
@@ -63,7 +64,11 @@ class Sessions(Probe):
                         spent["sessions: close"] += TIMED_EACH * (thread_time() - began)
                 except Exception:
                     guard.failed("sessions: close")
-            return original(*args, **kwargs)
+            try:
+                return original(*args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
 
         return close
 

@@ -46,6 +46,8 @@ class Callers:
             kind = classes.get(file, -1)
             if kind < 0:
                 kind = site.class_of(file)
+            if kind == site.GENERATED:  # of a trace, which takes milliseconds
+                kind = site.whose(frame)
             if kind in site.THEIRS:
                 if asking is not None and owner_frame is not None and below is not None and not of_dataset:
                     self._way = _Way(asking_at, asking.f_code, owner_at, owner_frame.f_code, at - 1, below.f_code)

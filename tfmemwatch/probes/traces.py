@@ -21,6 +21,7 @@ from ..ledger.counts import Place, site_of
 from ..model import LEAK, UNKNOWN, Finding, Site
 from ..reports import RetraceCause
 from ..safety import guard
+from ..safety.tracebacks import without_us
 from ..seams import functions, graphs, keras, places
 from ..seams.patch import Patch
 from .scene import Probe, Scene
@@ -147,6 +148,9 @@ class Traces(Probe):
                 try:
                     local.depth = depth + 1
                     graph = original(*args, **kwargs)
+                except BaseException as error:
+                    without_us(error)
+                    raise
                 finally:
                     local.depth = depth
             finally:  # once more: an interrupt may come within the first

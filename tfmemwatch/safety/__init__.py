@@ -1,4 +1,4 @@
 """How the program is left unharmed: turns instead of locks, descriptors, forks, threads, errors of our own.
 
-May import errors, model and units.
+May import errors, html, model and units.
 """

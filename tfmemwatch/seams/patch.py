@@ -11,6 +11,8 @@ from typing import Any, Callable, List, Optional
 
 import wrapt
 
+from ..safety.tracebacks import without_us
+
 # Makes the seam: of the original, and the patch that says whether it is still live.
 Make = Callable[[Callable[..., Any], "Patch"], Callable[..., Any]]
 _ABSENT = object()
@@ -56,9 +58,13 @@ class Patch:
 
     def _through_wrapt(self, target: Any, make: Make) -> Any:
         def wrapper(wrapped: Callable[..., Any], instance: Any, args: Any, kwargs: Any) -> Any:
-            if instance is None or inspect.isclass(instance):
-                return make(wrapped, self)(*args, **kwargs)
-            return make(lambda me, *rest, **named: wrapped(*rest, **named), self)(instance, *args, **kwargs)
+            try:
+                if instance is None or inspect.isclass(instance):
+                    return make(wrapped, self)(*args, **kwargs)
+                return make(lambda me, *rest, **named: wrapped(*rest, **named), self)(instance, *args, **kwargs)
+            except BaseException as error:
+                without_us(error)
+                raise
 
         return wrapt.FunctionWrapper(target, wrapper)
 

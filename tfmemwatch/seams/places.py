@@ -43,6 +43,7 @@ PLACES: Dict[str, Tuple[str, ...]] = {
     "session": ("~client.session:BaseSession.__init__",),
     "session_close": ("~client.session:BaseSession.close",),
     "session_run": ("~client.session:BaseSession.run",),
+    "session_run_hook": ("~training.session_run_hook:SessionRunHook",),
     "session_callable": ("~client.session:BaseSession._make_callable_from_options",),
     "gradient_register": ("~framework.registry:Registry.register",),
     "gradient_registry": ("~framework.ops:gradient_registry", "~framework.ops:_gradient_registry"),

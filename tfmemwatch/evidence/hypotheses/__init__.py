@@ -24,6 +24,7 @@ from . import (
     growing_result,
     growing_tensor,
     growing_value,
+    growing_variable,
     kept_tensors,
     kernel_cache,
     native_heap,
@@ -49,15 +50,17 @@ class Hypothesis(NamedTuple):
     name: str  # of its file
     when: str
     ask: Callable[[Evidence], Answer]
+    sees_its_own: bool = False  # it weighs what it accuses: it is asked beside other findings, too
 
 
 HYPOTHESES: Tuple[Hypothesis, ...] = (
     # counted, and each is known to be kept: a short while is enough
-    Hypothesis("number_cache", WINDOW, number_cache.ask),
+    Hypothesis("number_cache", WINDOW, number_cache.ask, sees_its_own=True),
     Hypothesis("kernel_cache", WINDOW, kernel_cache.ask),
-    Hypothesis("steady_collection", EARLY, steady_collection.ask),
+    Hypothesis("steady_collection", EARLY, steady_collection.ask, sees_its_own=True),
     # what is counted is straight, whatever else bends the bytes
-    Hypothesis("growing_collection", END, growing_collection.ask),
+    Hypothesis("growing_collection", END, growing_collection.ask, sees_its_own=True),
+    Hypothesis("growing_variable", END, growing_variable.ask, sees_its_own=True),
     Hypothesis("exit_functions", END, exit_functions.ask),
     Hypothesis("open_tape", END, open_tape.ask),
     Hypothesis("kept_tensors", END, kept_tensors.ask),

@@ -20,7 +20,7 @@ def ask(evidence: Evidence) -> Answer:
         return None
     remembering = evidence.ask.remembering()
     endless = next((one for one in remembering if one.most_elements is None), None)
-    if endless is not None:
+    if endless is not None and not evidence.is_of_python:  # elements are no objects of Python's
         story = "cache_dataset" if endless.method == "cache" else "hoarding_dataset"
         first_time = TOLD if evidence.is_much else SILENT
         return Accused(story, endless.site, endless.method, evidence.looks, evidence.grown, 0.8, first_time=first_time,

@@ -15,11 +15,13 @@ def ask(evidence: Evidence) -> Answer:
     """The heaviest that goes on to climb; one that may have a bound is looked at for longer first."""
     is_early = evidence.looks < (1.5 if evidence.by_clock else 2) * LOOKS
     for one in sorted(evidence.collections, key=lambda one: -evidence.bytes_of(one)):
-        if one.climbs < _OFTEN * evidence.looks or evidence.bytes_of(one) < _SHARE * evidence.grown or not one.goes_on:
+        if one.climbs < _OFTEN * evidence.looks or not one.goes_on or not evidence.may_accuse(one, _SHARE):
             continue
         holding = evidence.ask.holding(one.id)
         if holding is None or holding.is_bounded or (holding.line == UNKNOWN and holding.is_librarys):
             continue  # what a library keeps inside, and no line of the program's is known to fill, is its own affair
+        if evidence.is_beside and holding.is_librarys:
+            continue  # as like as not it comes with what is told
         if one.slows_down and not is_early:
             continue
         if is_early and (holding.may_be_bounded or one.slows_down):
@@ -35,5 +37,7 @@ def accused(evidence: Evidence, one: Collection, holding: Holding, first_time: s
     story = "live_tensors" if evidence.ask.weight(one.id).tensors >= 0.5 else "python_objects"
     if holding.is_cache and story == "live_tensors":
         story = "tensor_cache"
-    return Accused(story, holding.line, holding.path, one.grown, evidence.grown, 0.95, holding.path, one.rate,
-                   first_time, holding.path, holding.way)  # fmt: skip
+    size = evidence.bytes_of(one) if evidence.is_beside else evidence.grown  # the rest has a finding of its own
+    return Accused(story, holding.line, holding.path, one.grown, size, 0.95, holding.path, one.rate,
+                   first_time, holding.path, holding.way, length=holding.length, items=evidence.ask.items(one.id),
+                   is_taken_from=holding.is_taken_from)  # fmt: skip

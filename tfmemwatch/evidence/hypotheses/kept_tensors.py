@@ -23,7 +23,7 @@ def ask(evidence: Evidence) -> Answer:
         if _has_an_end(evidence, holding):
             return Filling()
         return Accused("live_tensors", holding.line, holding.path, count, evidence.grown, 0.8, holding.path,
-                       is_of_tensors=True)  # fmt: skip
+                       is_of_tensors=True, length=holding.length)  # fmt: skip
     return Filling() if _is_held_by_bounded(evidence, around) else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional
+from typing import Dict, FrozenSet, List, Optional
 
 from ...holders.search import Way
 from ...holders.steps import length_at
@@ -72,6 +72,11 @@ class GrowingCollections:
         """What one more item of it costs."""
         one = self._one(collection)
         return census.Weight(0.0, 0.0) if one is None else one.weight
+
+    def keeps_any(self, collection: int, things: FrozenSet[int]) -> bool:
+        """Whether the items that have come keep things with these ids."""
+        one = self._one(collection)
+        return one is not None and bool(things) and census.keeps_any(one.way, one.grown, things)
 
     def way(self, collection: int) -> Optional[Way]:
         """Where it is."""

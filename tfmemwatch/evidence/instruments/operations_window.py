@@ -11,23 +11,24 @@ from ...ledger import site
 from ...model import Site
 from ...probes.scene import Scene
 from ...safety import guard
+from ...safety.tracebacks import without_us
 from ...seams import functions, places, tensors
 from ...seams.patch import Make, Patch, undo_all
-from ..operations import Operation
+from ..operations import ASSIGNS, Operation
 
 _MOST_CALLS = 6000  # in one half of a window; the rest of that half only passes through
 _MOST_KEYS = 500
 _CHEAP_SECONDS = 5e-6  # what reading malloc may cost a call: where it takes longer, fewer calls are weighed
 _MOST_STRIDE = 2000
-_MOST_KINDS = 4096  # distinct signatures remembered for one line
+_MOST_KINDS = 2048  # distinct signatures remembered for one line, in one half of a window
 _KIND_BYTES = 500  # of one of them
 
 
 class _Seen:
-    __slots__ = ("calls", "is_function", "kept", "numbers", "output", "signatures", "sizes")
+    __slots__ = ("calls", "is_function", "kept", "latest", "numbers", "output", "signatures", "sizes")
 
     def __init__(self) -> None:
-        self.calls = self.kept = self.output = 0
+        self.calls = self.kept = self.output = self.latest = 0
         self.is_function = False
         self.signatures: Set[Hashable] = set()
         self.numbers: Set[Hashable] = set()
@@ -45,7 +46,8 @@ class OperationsWindow:
         self._patches: List[Patch] = []
         self._seen: Dict[Tuple[Site, str], _Seen] = {}
         self._left = self._next = 0
-        self._kinds = 0  # signatures, numbers and sizes that may still be remembered
+        self._kinds = self._kinds_a_half = 0  # signatures, numbers and sizes that may still be remembered
+        self._most_kinds = _MOST_KINDS
         self._stride = 1
         self._began = self._watched = self._lasted = 0.0
         self.is_over = False  # the watch has stopped: a look that is still under way somewhere opens no window
@@ -58,7 +60,8 @@ class OperationsWindow:
     def open(self) -> None:
         """Begin to watch; a window that is open already goes on."""
         self._seen = {}
-        self._kinds = room.bytes // _KIND_BYTES
+        self._kinds = self._kinds_a_half = room.bytes // _KIND_BYTES // 2
+        self._most_kinds = _MOST_KINDS
         self._watched = self._lasted = 0.0
         self._left, self._began = _MOST_CALLS, time.perf_counter()
         self._stride = 1
@@ -82,6 +85,8 @@ class OperationsWindow:
         self._end_half()
         self._left, self._began = _MOST_CALLS, time.perf_counter()
         self._next = _MOST_CALLS
+        self._kinds += self._kinds_a_half  # else a half that fills the table would leave nothing new to the other
+        self._most_kinds += _MOST_KINDS
 
     def _weigh(self, left: int) -> Tuple[Optional[int], int]:
         """What is in use before a call, if that can be told, and for how many calls this one stands.
@@ -131,6 +136,7 @@ class OperationsWindow:
                 len(seen.sizes),
                 seen.is_function,
                 seen.is_function and _is_compiled(name),
+                seen.latest,
             )
             for (at, name), seen in list(self._seen.items())
         ]
@@ -147,7 +153,11 @@ class OperationsWindow:
                 if not left:
                     self._exhausted()
                 before, stands_for = self._weigh(left) if left < self._next else (None, 0)
-                result = original(*args, **kwargs)
+                try:
+                    result = original(*args, **kwargs)
+                except BaseException as error:
+                    without_us(error)
+                    raise
                 try:
                     output = tensors.output_bytes(result)
                     after = in_use() if before is not None else None
@@ -169,7 +179,10 @@ class OperationsWindow:
                 attributes.append(_plain(value))
             elif type(value) in (int, float):
                 numbers.append(value)
-        self._note(str(args[1]), kept, output, tuple(attributes), numbers, False)
+        name = str(args[1])
+        if name == ASSIGNS:
+            output = tensors.output_bytes(args[4:5])
+        self._note(name, kept, output, tuple(attributes), numbers, False)
 
     def _note_slow(self, kept: int, output: int, args: Any) -> None:
         name = args[2].decode() if isinstance(args[2], bytes) else str(args[2])
@@ -191,6 +204,7 @@ class OperationsWindow:
         seen.calls += 1
         seen.kept += kept
         seen.output += output
+        seen.latest = output
         seen.is_function = is_function
         self._remember(seen.sizes, (output,))
         self._remember(seen.signatures, (signature,))
@@ -198,7 +212,7 @@ class OperationsWindow:
 
     def _remember(self, known: Set[Any], new: Iterable[Any]) -> None:
         before = len(known)
-        if before < _MOST_KINDS and self._kinds > 0:
+        if before < self._most_kinds and self._kinds > 0:
             known.update(new)
             self._kinds -= len(known) - before
 
