@@ -38,6 +38,8 @@ def test_what_happens_is_recorded(recorded, fake_tf):
     tfmemwatch.uninstall()
     run = load(path).last
     assert run.moments[-1].alive["variable"] == len(kept)
+    assert run.moments[-1].python_blocks > 0
+    assert run.moments[-1].variables_bytes == 24 * len(kept)
     assert run.report.made[0].alive == len(kept)
     assert [what for what, _ in events(path)] == ["level", "end"]
     assert run.ended == "the watch was uninstalled"
@@ -106,7 +108,10 @@ def test_a_week_is_small(recorded, monkeypatch):
     watch, path = recorded
     recorder = watch.after_look[-1].__self__
     rounds = [0]
-    monkeypatch.setattr(watch.answers, "alive", lambda: {"kind %d" % kind: rounds[0] * kind for kind in range(12)})
+    answers = watch.answers
+    moment = answers.moment
+    alive = lambda: {"kind %d" % kind: rounds[0] * kind for kind in range(12)}  # noqa: E731
+    monkeypatch.setattr(answers, "moment", lambda at: moment(at)._replace(alive=alive()))
     for second in range(0, 7 * 86400, 30):
         rounds[0] += 1
         recorder._clock = lambda now=2e9 + second: now

@@ -152,7 +152,8 @@ def _tell(chosen: argparse.Namespace, folder: str, record: str, began: float, st
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         name = signal.Signals(number).name if number in set(signal.Signals) else "signal %d" % number
-        _say("the program was ended by %s; this is what was known until then" % name)
+        told = "" if shown.recording.last.ended else "; this is what was known until then"
+        _say("the program was ended by %s%s" % (name, told))
     for form, output in ((HTML, chosen.html), (JSON, chosen.json), (TEXT, chosen.output or "")):
         if output is not None:
             _give(shown.as_(form), output)

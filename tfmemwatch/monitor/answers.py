@@ -26,7 +26,7 @@ from ..safety import guard
 from ..seams import places, runtime
 from . import rows
 from .explaining import Explanations
-from .moments import alive_of
+from .moments import moment_of
 from .snapshot import Snapshot, clock
 from .state import State
 from .what_is_seen import blind, growing_by_calls, left_out, own_cost, unwatched
@@ -100,9 +100,9 @@ class Answers:
         report = self._built("as of %s" % clock(time.time()), None, now, seen, is_light=True)
         return dataclasses.replace(report, **{name: getattr(report, name)[:_MOST_ROWS] for name in _TABLES})
 
-    def alive(self) -> Dict[str, int]:
-        """How many things are alive now, by kind."""
-        return alive_of(self._state.ledger.read())
+    def moment(self, at: float) -> Moment:
+        """Memory and what is alive now, without a look at any object."""
+        return moment_of(at, self._state.process.read(), self._state.ledger.read())
 
     def looked(self) -> Tuple[object, ...]:
         """Another value after each look: what was read before is no longer new."""

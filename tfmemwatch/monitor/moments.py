@@ -27,14 +27,10 @@ class Moments:
         self._kept.add(self._moment(at, memory(), tallies()) if self._kept.is_due else _NOT_KEPT)
 
     def _moment(self, at: float, memory: Memory, tallies: Mapping[Key, Tally]) -> Moment:
-        alive = alive_of(tallies)
-        variables_bytes = sum(tally.live_bytes for key, tally in tallies.items() if key.kind == "variable")
-        if alive != self._alive:  # what stands still is kept once
-            self._alive = alive
-        return Moment(
-            at, memory.resident_bytes, memory.in_use_bytes, self._alive, memory.kept_bytes, memory.python_blocks,
-            variables_bytes,
-        )  # fmt: skip
+        found = moment_of(at, memory, tallies)
+        if found.alive != self._alive:  # what stands still is kept once
+            self._alive = found.alive
+        return found._replace(alive=self._alive)
 
     @property
     def kept(self) -> Tuple[Moment, ...]:
@@ -42,10 +38,15 @@ class Moments:
         return self._kept.values
 
 
-def alive_of(tallies: Mapping[Key, Tally]) -> Dict[str, int]:
-    """How many there are now, by kind."""
+def moment_of(at: float, memory: Memory, tallies: Mapping[Key, Tally]) -> Moment:
+    """What was alive and what memory was at this moment."""
     alive: Dict[str, int] = {}
+    variables_bytes = 0
     for key, tally in tallies.items():
         if tally.alive:
             alive[key.kind] = alive.get(key.kind, 0) + tally.alive
-    return alive
+        if key.kind == "variable":
+            variables_bytes += tally.live_bytes
+    return Moment(
+        at, memory.resident_bytes, memory.in_use_bytes, alive, memory.kept_bytes, memory.python_blocks, variables_bytes
+    )

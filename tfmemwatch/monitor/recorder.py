@@ -89,12 +89,18 @@ class Recorder:
 
     def _sample(self, now: float, known: Optional[Dict[str, int]] = None) -> Frame:
         """Memory, and the counts that are others than was known."""
-        watch, known = self._watch, self._alive if known is None else known
-        memory, alive = watch.process.read(), watch.answers.alive()
+        found, known = self._watch.answers.moment(now), self._alive if known is None else known
+        alive = dict(found.alive)
         changed = {kind: alive.get(kind, 0) for kind in sorted({*alive, *known})
                    if alive.get(kind, 0) != known.get(kind, 0)}  # fmt: skip
-        frame = {"k": SAMPLE, "at": _rounded(now), "memory": [memory.resident_bytes, memory.in_use_bytes,
-                                                              memory.kept_bytes, memory.python_blocks]}  # fmt: skip
+        memory = [
+            found.resident_bytes,
+            found.in_use_bytes,
+            found.kept_bytes,
+            found.python_blocks,
+            found.variables_bytes,
+        ]
+        frame = {"k": SAMPLE, "at": _rounded(now), "memory": memory}
         if changed:
             frame["alive"] = changed
         self._sampled, self._alive = now, alive

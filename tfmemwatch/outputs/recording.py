@@ -160,9 +160,10 @@ class Reader:
     def _take_sample(self, frame: Frame) -> None:
         for kind, number in frame.get("alive", {}).items():
             self._alive[str(kind)] = int(number)
-        resident, in_use = frame["memory"][:2]
+        resident, in_use, kept, blocks, variables = (*frame["memory"], 0, 0)[:5]
         at = float(frame["at"]) - float(self._start.get("at", self._at))
-        self._latest = Moment(at, resident, in_use, {kind: one for kind, one in self._alive.items() if one})
+        alive = {kind: one for kind, one in self._alive.items() if one}
+        self._latest = Moment(at, resident, in_use, alive, kept, blocks, variables)
         self._left -= 1
         if self._left:
             return
