@@ -6,7 +6,7 @@ Collections are those that the program's names lead to. Nothing of the program's
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..heap import frames
 from ..heap.classes import all_classes, class_named, ids_of
@@ -120,22 +120,31 @@ def weight_of_item(container: Any, among: int = _ITEMS) -> Weight:
 
 def weight_at(way: Way, among: int = _ITEMS) -> Weight:
     """The same for the collection at the end of a way."""
+    return _weight(_weighed_at(way, among))
+
+
+def own_of_items(way: Way, among: int = _ITEMS) -> FrozenSet[int]:
+    """The ids of what the newest items of the collection at the end of a way have, and do not share."""
+    return frozenset(thing for _, thing in _own(_weighed_at(way, among)))
+
+
+def _weighed_at(way: Way, among: int) -> Sequence[Weighed]:
     namespace = way.root.namespace(way.steps[0])
     if namespace is None:
-        return _NOTHING
+        return ()
     kind = kind_at(namespace, way.steps)
     if kind is None or base_of(kind) is object:
-        return _NOTHING
+        return ()
     closed, kinds = _closed(way.steps[-1]), tensor_kinds()
     before = kind_at(namespace, way.steps[:-1]) if len(way.steps) > 1 else None
     if before is not None and class_named(before) == "_lru_cache_wrapper":
         cache = functools.partial(_along, namespace, way.steps[:-1])
         if not is_cached(cache, way.steps[-1]):
-            found = _weight(weigh_items(lambda call: cached_in(call, cache(call)), list, closed, among, _ITEMS, kinds))
-            if found.bytes:  # one without a bound holds its results in the dict
+            found = weigh_items(lambda call: cached_in(call, cache(call)), list, closed, among, _ITEMS, kinds)
+            if _weight(found).bytes:  # one without a bound holds its results in the dict
                 return found
     at = functools.partial(_along, namespace, way.steps)
-    return _weight(weigh_items(at, base_of(kind), closed, among, _ITEMS, kinds))
+    return weigh_items(at, base_of(kind), closed, among, _ITEMS, kinds)
 
 
 def _along(namespace: Any, steps: Tuple[int, ...], call: OneCall) -> List[Any]:
@@ -148,15 +157,20 @@ def _closed(container: int) -> List[int]:
 
 
 def _weight(weighed: Sequence[Weighed]) -> Weight:
-    """A thing is an item's own if it is nearer to it than to the next item: what they share is not."""
     total = some = 0.0
-    for index, mine_ in enumerate(weighed):
-        other = weighed[index - 1].steps if len(weighed) > 1 else {}
-        for thing, steps in mine_.steps.items():
-            if thing not in other or steps < other[thing]:
-                total += mine_.sizes.get(thing, 0)
-                some += thing in mine_.tensors
+    for item, thing in _own(weighed):
+        total += item.sizes.get(thing, 0)
+        some += thing in item.tensors
     return Weight(total / len(weighed), some / len(weighed)) if weighed else _NOTHING
+
+
+def _own(weighed: Sequence[Weighed]) -> Iterator[Tuple[Weighed, int]]:
+    """A thing is an item's own if it is nearer to it than to the next item: what they share is not."""
+    for index, item in enumerate(weighed):
+        other = weighed[index - 1].steps if len(weighed) > 1 else {}
+        for thing, steps in item.steps.items():
+            if thing not in other or steps < other[thing]:
+                yield item, thing
 
 
 def is_reachable(things: Iterable[int], seconds: float) -> bool:

@@ -74,6 +74,8 @@ class Block(Decorating):
         self._kept: Optional[List[Kept]] = None  # known when the block is over
         memory, tallies = watch.process.read(), watch.state.read()
         self._detector.count_from(tallies)
+        if self._counting is not None:
+            self._detector.count_collections(self._at, self._counting.at_first)
         self._before = Counted(tallies, memory, self._account(tallies))
         self._began = time.monotonic()
 
@@ -150,8 +152,9 @@ class Block(Decorating):
             if self.steps <= self._warmup:
                 self._warm_up(watch)
                 return
-            if self._counting is not None:
-                self._counting.look(self._counted_steps)
+            lengths = self._counting.look(self._counted_steps) if self._counting is not None else None
+            if lengths is not None:
+                self._detector.measured(self.steps, lengths)
             watch.telling.tell(self._detector.look(self.steps))
             watch.telling.tell(watch.explanations.news())
             self._moments.look(self.steps, watch.process.read, watch.ledger.read)
