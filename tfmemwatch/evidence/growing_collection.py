@@ -71,6 +71,11 @@ class GrowingCollection:
         self.climbs = sum(map(bool, self._rises))
 
     @property
+    def always_climbs(self) -> bool:
+        """Whether it was longer at almost every look."""
+        return self.climbs >= 0.9 * len(self._rises)
+
+    @property
     def adds_less(self) -> bool:
         """Whether fewer items came in the later half than chance allows: keys of a set that has an end come again."""
         half = len(self._rises) // 2

@@ -73,10 +73,16 @@ class Inquiry:
 
     def begin(self, now: float, read: Read) -> None:
         """Begin to take evidence."""
+        self.is_kept_back = False
         with self._ended_by_failure():
             self._schedule.open()
             self._has_an_end = False
             self._instruments.open(now, read)
+
+    def put_off(self) -> None:
+        """Something else explains what grows: ask again in a while."""
+        self.is_kept_back = False
+        self._schedule.wait(_WAIT_IF_EXPLAINED)
 
     def stop(self) -> None:
         """Let go of everything, whatever was under way."""

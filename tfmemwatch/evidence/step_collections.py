@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 import math
-from typing import Callable, Dict, FrozenSet, List, Optional
+from typing import Callable, Dict, FrozenSet, List, NamedTuple, Optional
 
 from ..explain.advice import advice
 from ..heap.parts import kind_at
@@ -28,6 +28,8 @@ _MAYBE_BOUNDED = 9  # times as many, where some line takes something out of it, 
 _MOST = 12  # that are followed at the same time
 _MOST_FOUND = 50
 _LEAST_BYTES = 512  # a step: plain numbers, one each step, are no leak in any loop's time
+_SHARE = 0.5  # of what has come into use, for one collection to explain it
+_AMONG = 8  # of the newest items: some of them are looked into
 _LEAST_LOOKS_TO_BE_OVER = 8
 _MOST_LOOKS = 512  # at one collection, after which it is looked at half as often
 _REGULAR = 16  # looks in a row with as many new items each: the keys are ever new, and none comes by chance
@@ -38,10 +40,13 @@ Counted = Callable[[], FrozenSet[int]]  # the ids of living things that are coun
 class _Followed:
     """One collection that grows."""
 
-    def __init__(self, way: Way, length: int, at_first: int, since: int, now: int, stride: int, holding: Holding) -> None:
+    def __init__(self, way: Way, length: int, at_first: int, since: int, now: int, stride: int, holding: Holding,
+                 held: float) -> None:  # fmt: skip
         self.collection = GrowingCollection(way, length)
         self.holding = holding
+        self.held = held  # bytes in use when it was found
         self.is_in_order = _base_at(way) in (list, collections.deque)  # things are added whatever it has; none by a key
+        self._credit = min(CLIMBS // 2, length - at_first)  # what came before it was followed was counted, too
         self.at_first = at_first  # its length when it was first read
         self.since = since  # the step of that reading
         self.stride = stride
@@ -78,12 +83,42 @@ class _Followed:
     def is_ripe(self) -> bool:
         """Whether it has climbed often enough, and climbs on as before."""
         one = self.collection
-        return one.climbs >= CLIMBS and one.climbs >= self.needs and one.goes_on and not one.slows_down and not one.adds_less
+        climbs = one.climbs + self._credit
+        return climbs >= CLIMBS and climbs >= self.needs and one.goes_on and not one.slows_down and not one.adds_less
+
+    @property
+    def waits(self) -> bool:
+        """Whether it may have a bound, or an end."""
+        return self.needs > CLIMBS
+
+    @property
+    def waits_still(self) -> bool:
+        """Whether that is not known yet."""
+        return self.waits and not self.is_ripe
+
+    @property
+    def is_about_to_be_told(self) -> bool:
+        """Whether some more steps will do."""
+        one = self.collection
+        return not self.waits and self.is_of_counted is None and one.always_climbs
 
     @property
     def grown(self) -> int:
         """Items more than at first."""
         return self.collection.last - self.at_first
+
+
+class _Filling(NamedTuple):
+    """A collection that is about to be full, as it was when it was found."""
+
+    way: Way
+    length: int
+    held: float  # bytes in use then
+
+    def holds_since(self, share: float, held: float) -> bool:
+        """Whether what has come into it makes up so much of what has come into use."""
+        more = (length_at(self.way) or 0) - self.length
+        return more > 0 and more * census.weight_at(self.way, more).bytes >= share * (held - self.held)
 
 
 class _Found:
@@ -138,7 +173,9 @@ class StepCollections:
         self._followed: List[_Followed] = []
         self._found: List[_Found] = []
         self._passed_by: Dict[int, int] = {}  # what needs no following, with its length then
+        self._filling: List[_Filling] = []  # those with a bound
         self._step = 0
+        self._held = 0.0  # bytes in use at the last look
 
     # -- what is read
 
@@ -150,6 +187,8 @@ class StepCollections:
         for one in new[: 4 * _MOST]:
             way = now.way_to(one) if len(self._followed) < _MOST else None
             holding = holding_at(way, (self._near,)) if way is not None else None
+            if way is not None and holding is not None and holding.is_bounded:
+                self._filling = [*self._filling[-_MOST:], _Filling(way, lengths[one], self._held)]
             if way is None or holding is None or _is_nobodys(holding):
                 if len(self._passed_by) < 4096:
                     self._passed_by[one] = lengths[one]
@@ -157,13 +196,13 @@ class StepCollections:
             a_step = (lengths[one] - old[one]) / max(1, step - self._before_at)
             stride = max(1, math.ceil(1 / a_step))
             self._followed.append(
-                _Followed(way, lengths[one], old[one], self._before_at, step, stride, holding)
+                _Followed(way, lengths[one], old[one], self._before_at, step, stride, holding, self._held)
             )
         self._before, self._before_at = now._replace(met=()), step
 
-    def look(self, step: int) -> bool:
-        """Take one look; True where there is something to tell."""
-        self._step = step
+    def look(self, step: int, held: float) -> bool:
+        """Take one look, with so many bytes in use; True where there is something to tell."""
+        self._step, self._held = step, held
         for one in self._followed:
             one.look(step)
         self._followed = [one for one in self._followed if not one.collection.has_gone]
@@ -200,10 +239,18 @@ class StepCollections:
         """What grows and has no bound."""
         return [one.finding(self._step) for one in self._found]
 
-    @property
-    def explains(self) -> bool:
-        """Whether what memory shows has a name already."""
-        return bool(self._found)
+    def explains(self, held: float) -> bool:
+        """Whether what memory shows has a name already: what is told, about to be told, or fills up to its bound."""
+        if self._found or any(one.is_about_to_be_told for one in self._followed):
+            return True
+        fillings = [*self._filling, *(_Filling(one.collection.way, one.collection.start, one.held)
+                                      for one in self._followed if one.waits)]  # fmt: skip
+        return any(one.holds_since(_SHARE, held) for one in fillings)
+
+    def may_fill_with(self, things: FrozenSet[int]) -> bool:
+        """Whether these are put into a collection that has a bound, or may have one and has not been seen for long."""
+        ways = [one.way for one in self._filling] + [one.collection.way for one in self._followed if one.waits_still]
+        return any(not things.isdisjoint(census.own_of_items(way, _AMONG)) for way in ways)
 
     @property
     def keeper(self) -> Optional[Holding]:

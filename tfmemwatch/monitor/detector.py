@@ -58,6 +58,7 @@ class Detector:
         self._lines = KeptLines(readings.level, self._judge, self._open)
         self._taking_evidence = nullcontext if per == "step" else readings.taking_evidence  # steps have asked for it
         self._looks = 0
+        self._held = 0.0  # bytes in use at the last look
         self._recounts_at, self._recounts_after = 0, 8
 
     @property
@@ -90,7 +91,7 @@ class Detector:
         self._lines.look()
         news = self._look_at_all(now)
         if self._counted is not None:
-            news = self._counted.look(int(now)) or news
+            news = self._counted.look(int(now), self._held) or news
         if self._keeping is not None and not self._keeping.is_done:
             with self._taking_evidence():
                 self._keeping.look()
@@ -119,22 +120,32 @@ class Detector:
 
     def _look_at_memory(self, now: float) -> bool:
         memory, inquiry = self._readings.memory(), self._inquiry
+        self._held = float(memory.held_bytes or 0)
         self._begin_anew_if_starting(memory)
         news = False
         if not inquiry.is_open:  # what it holds while it looks would be taken for the program's
             news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
             news = self._confirm_bytes(memory) or news
         can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
-        has_name = self._counted is not None and self._counted.explains
-        unexplained = not has_name and not self._judge.anything_rises() and self._readings.may_take_evidence()
+        unexplained = not self._judge.anything_rises() and self._readings.may_take_evidence()
+        may_begin = unexplained and can_afford and (inquiry.is_open or self._counted is None)
         with self._taking_evidence():
-            news = inquiry.look(memory, unexplained and can_afford, now, self._readings.memory) or news
+            news = inquiry.look(memory, may_begin, now, self._readings.memory) or news
+            if unexplained and inquiry.is_kept_back:
+                self._begin_if_not_counted(now)
         if not self._is_asked:  # a loop's steps are judged by themselves
             news = self._look_at_calls(unexplained) or news
         if inquiry.is_kept_back and can_afford and self._looks >= self._recounts_at:
             with self._taking_evidence():
                 self._recount(now)
         return news
+
+    def _begin_if_not_counted(self, now: float) -> None:
+        """Where lengths are counted at each step: memory rises, and no collection explains it."""
+        if self._counted is not None and self._counted.explains(self._held):
+            self._inquiry.put_off()
+        elif self._counted is not None:
+            self._inquiry.begin(now, self._readings.memory)
 
     def _begin_anew_if_starting(self, memory: Memory) -> None:
         """A program that imports much is still starting; and what was read otherwise before can't be compared."""
@@ -224,6 +235,7 @@ class Detector:
     def _found(self, ending: bool) -> List[Draft]:
         """What the counts say; where they are silent, what the evidence says."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
+        drafts = [draft for draft in drafts if not self._may_fill(draft)]
         if self._counted is not None:
             drafts += [Draft(finding) for finding in self._counted.findings]
         if not drafts and self._inquiry.finding is not None:
@@ -242,6 +254,15 @@ class Detector:
         )  # fmt: skip
         found = filter(None, (hypothesis.ask(background) for hypothesis in WITHOUT_INQUIRY))
         return [Draft(finding) for finding in next(found, [])]
+
+    def _may_fill(self, draft: Draft) -> bool:
+        """Whether what grows is put into a collection that has a bound, or may well have one."""
+        if self._counted is None:
+            return False
+        ledger = self._readings.ledger
+        keys = {track.key for track in draft.tracks if track.key.kind in _HAVE_IDS}
+        refs = [ref for key in keys for ref in ledger.references_at((key.kind,), key.site, _MOST_IDS)]
+        return bool(refs) and self._counted.may_fill_with(frozenset(ids_alive(refs)))
 
     def _more(self, draft: Draft) -> str:
         """What would tell more, and what of the evidence was left out."""
