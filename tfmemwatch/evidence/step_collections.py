@@ -27,7 +27,7 @@ _BY_CHANCE = 6  # times as many, where keys may come from a set that has an end
 _MAYBE_BOUNDED = 9  # times as many, where some line takes something out of it, or asks how long it is
 _MOST = 12  # that are followed at the same time
 _MOST_FOUND = 50
-_LEAST_BYTES = 512  # a step: plain numbers, one each step, are no leak in any loop's time
+_LEAST_BYTES = 256  # of an item, or in a step: a number or a text at each step is little, a record of some is not
 _SHARE = 0.5  # of what has come into use, for one collection to explain it
 _AMONG = 8  # of the newest items: some of them are looked into
 _LEAST_LOOKS_TO_BE_OVER = 8
@@ -46,7 +46,7 @@ class _Followed:
         self.holding = holding
         self.held = held  # bytes in use when it was found
         self.is_in_order = _base_at(way) in (list, collections.deque)  # things are added whatever it has; none by a key
-        self._credit = min(CLIMBS // 2, length - at_first)  # what came before it was followed was counted, too
+        self._credit = min(CLIMBS // 2, length - at_first, now - since)  # what came before was counted, too
         self.at_first = at_first  # its length when it was first read
         self.since = since  # the step of that reading
         self.stride = stride
@@ -69,8 +69,10 @@ class _Followed:
 
     @property
     def is_regular(self) -> bool:
-        """Whether it has become longer by as much each time."""
-        return len(self.rises) == _REGULAR and min(self.rises) == max(self.rises) > 0
+        """Whether it has become longer by as much each time; from one look in some steps to the next, by about as much."""
+        if len(self.rises) < _REGULAR or min(self.rises) == 0:
+            return False
+        return max(self.rises) - min(self.rises) <= (self.stride > 1)
 
     @property
     def needs(self) -> int:
@@ -223,7 +225,7 @@ class StepCollections:
         is_of_tensors = weight.tensors >= 0.5
         a_step = weight.bytes * one.grown / max(1, self._step - one.since)
         self._followed.remove(one)
-        if not is_of_tensors and a_step < _LEAST_BYTES:
+        if not is_of_tensors and max(a_step, weight.bytes) < _LEAST_BYTES:
             self._passed_by[one.collection.id] = one.collection.last
             return False
         story = "live_tensors" if is_of_tensors else "python_objects"
