@@ -4,7 +4,7 @@ IN = python3 tests/matrix.py --in
 # These start TensorFlow; all other tests run without it.
 WITH_TENSORFLOW = contract harmless leaks
 
-.PHONY: demo quick test lint tables matrix replicas bench clean
+.PHONY: demo quick test lint docs tables matrix replicas bench clean
 
 demo:  ## a small serving loop with a leak in it, and the warning that names the line
 	@$(IN) newest examples/serving_loop_with_a_leak.py
@@ -21,10 +21,13 @@ lint:  ## style, types, import contracts
 	@$(IN) lint -m mypy
 	@$(IN) lint -c "import importlinter.cli as cli; cli.lint_imports_command()"
 
-tables:  ## the README's tables and the example's dashboard, from the catalogue
+docs:  ## the documentation as web pages, in build/docs; a broken link is an error
+	@NO_MKDOCS_2_WARNING=1 $(IN) docs -m mkdocs build -q -f docs/mkdocs.yml
+
+tables:  ## the documentation's tables and the example's dashboard, from the catalogue
 	@$(IN) quick tests/tables.py
 
-matrix:  ## the contract and leak tests, on every TensorFlow
+matrix:  ## the contract and leak tests, on every TensorFlow but the newest, which `make test` has
 	@python3 tests/matrix.py
 
 replicas:  ## the metrics of killed replicas, under Ray Serve and BentoML

@@ -1,4 +1,4 @@
-"""Writes what the catalogue says into the README and the dashboard of the examples: after a row is added to it.
+"""Writes what the catalogue says into the documentation and the dashboard of the examples: after a row is added to it.
 
 make tables
 """
@@ -21,11 +21,11 @@ def main():
     from tfmemwatch import catalog
     from tfmemwatch.outputs import dashboard
 
-    readme = TREE / "README.md"
-    text = readme.read_text(encoding="utf-8")
+    page = TREE / "docs" / "pages" / "metrics.md"
+    text = page.read_text(encoding="utf-8")
     for table in (catalog.table(), catalog.metrics_table()):
         text = with_table(text, table)
-    readme.write_text(text, encoding="utf-8")
+    page.write_text(text, encoding="utf-8")
     DASHBOARD.write_text(dashboard.dashboard(), encoding="utf-8")
 
 

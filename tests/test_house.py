@@ -24,6 +24,7 @@ from tfmemwatch.outputs import series
 from tfmemwatch.seams import places
 
 TREE = Path(__file__).resolve().parent.parent
+PAGES = TREE / "docs" / "pages"
 HOUSE = TREE / "tfmemwatch"
 MOST_LINES, MOST_METHODS = 350, 22
 TABLES = ()  # modules that may be longer, since they are tables
@@ -162,10 +163,10 @@ def test_every_question_has_its_answer():
 
 
 def test_every_setting_is_checked_and_told():
-    """A setting is a field of `Config`, a row in `config.KINDS`, and named in the README."""
-    readme = (TREE / "README.md").read_text(encoding="utf-8")
+    """A setting is a field of `Config`, a row in `config.KINDS`, and named in the page of settings."""
+    page = (PAGES / "settings.md").read_text(encoding="utf-8")
     assert set(config.Config._fields) == set(config.KINDS)
-    assert [name for name in config.KINDS if "`%s`" % name not in readme] == []
+    assert [name for name in config.KINDS if "`%s`" % name not in page] == []
 
 
 def test_every_metric_has_its_reader():
@@ -184,11 +185,22 @@ def test_every_command_has_its_row():
     assert files_in("cli", "main", "command", "other_process", "to_file") == set(main.BY_NAME)
 
 
-def test_the_readme_has_the_catalogue():
+def test_the_page_of_metrics_has_the_catalogue():
     """The tables of what is counted and exported are the catalogue's own: `make tables` writes them."""
-    readme = (TREE / "README.md").read_text(encoding="utf-8")
-    assert catalog.table() in readme
-    assert catalog.metrics_table() in readme
+    page = (PAGES / "metrics.md").read_text(encoding="utf-8")
+    assert catalog.table() in page
+    assert catalog.metrics_table() in page
+
+
+def test_every_kind_of_finding_has_its_section():
+    """Whoever gets a finding can look its kind up: what it is, a program that has it, and the cure."""
+    page = (PAGES / "findings.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^## (\w+)$", page, re.M)) == sorted({row.kind for row in advice.TABLE.values()})
+
+
+def test_the_readme_is_short():
+    """What it does not say is in docs/."""
+    assert len((TREE / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def test_imports_point_down_the_pipeline(needs):

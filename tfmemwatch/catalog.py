@@ -1,4 +1,4 @@
-"""Everything that is counted, one row each: read by reports, metrics, dashboards, the README's tables and `doctor`."""
+"""Everything that is counted, one row each: read by reports, metrics, dashboards, the documentation's tables and `doctor`."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ _ADDED = {"sum": "summed", "max": "the largest", "worker": "by worker"}
 
 
 def table() -> str:
-    """What is counted, as a table for the README."""
+    """What is counted, as a table for the documentation."""
     lines = ["| metric | what it counts | probe |", "| --- | --- | --- |"]
     lines += ["| `%s` | %s | %s |" % (row.metric, row.help, row.probe) for row in ROWS]
     lines += ["| `%s%s` | %s | memory |" % (row.metric, row.label and "{%s}" % row.label, row.help) for row in GAUGES]
@@ -186,7 +186,7 @@ def table() -> str:
 
 
 def metrics_table() -> str:
-    """What else is exported, and how each metric adds up over workers, as a table for the README."""
+    """What else is exported, and how each metric adds up over workers, as a table for the documentation."""
     counted = {row.metric for row in ROWS} | {gauge.metric for gauge in GAUGES}
     lines = ["| metric | labels | what it says | over workers |", "| --- | --- | --- | --- |"]
     lines += [

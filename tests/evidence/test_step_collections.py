@@ -86,7 +86,7 @@ def test_a_list_that_grows_is_named_within_forty_steps():
 @pytest.mark.slow
 def test_one_in_twenty_steps_is_named_in_a_block_of_a_thousand():
     """Growth is counted by its own steps."""
-    steps, block = run(lambda number: number % 20 or server.keep(row()), 1000)
+    _, block = run(lambda number: number % 20 or server.keep(row()), 1000)
     assert [one.holder for one in block.findings] == ["Server.answers"]
 
 

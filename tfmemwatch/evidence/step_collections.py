@@ -27,7 +27,7 @@ _BY_CHANCE = 6  # times as many, where keys may come from a set that has an end
 _MAYBE_BOUNDED = 9  # times as many, where some line takes something out of it, or asks how long it is
 _MOST = 12  # that are followed at the same time
 _MOST_FOUND = 50
-_LEAST_BYTES = 256  # of an item, or in a step: a number or a text at each step is little, a record of some is not
+_LEAST_BYTES = 1000  # of an item, or in a step: summaries that are kept of each step are little
 _SHARE = 0.5  # of what has come into use, for one collection to explain it
 _AMONG = 8  # of the newest items: some of them are looked into
 _LEAST_LOOKS_TO_BE_OVER = 8
@@ -69,7 +69,7 @@ class _Followed:
 
     @property
     def is_regular(self) -> bool:
-        """Whether it has become longer by as much each time; from one look in some steps to the next, by about as much."""
+        """Whether it has become longer by as much each time; where a look comes in some steps, by about as much."""
         if len(self.rises) < _REGULAR or min(self.rises) == 0:
             return False
         return max(self.rises) - min(self.rises) <= (self.stride > 1)

@@ -154,7 +154,7 @@ def outcome(name: str, options: List[str]) -> Dict[str, Any]:
     )
     ran = subprocess.run(
         [sys.executable, os.path.join(HERE, "judge.py"), "--here", *options, name.split("_")[0]],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=environment,
+        capture_output=True, text=True, env=environment,
     )  # fmt: skip
     lines = [line for line in ran.stdout.splitlines() if line.startswith("{")]
     return json.loads(lines[-1]) if lines else {"error": "exit code %d: %s" % (ran.returncode, ran.stderr[-2000:])}
