@@ -250,8 +250,12 @@ class StepCollections:
         return any(one.holds_since(_SHARE, held) for one in fillings)
 
     def may_fill_with(self, things: FrozenSet[int]) -> bool:
-        """Whether these are put into a collection that has a bound, or may have one and has not been seen for long."""
-        ways = [one.way for one in self._filling] + [one.collection.way for one in self._followed if one.waits_still]
+        """Whether these are put into a collection that has a bound, or may have one and has not been seen for long.
+
+        What gets as many at each step, and loses none, has none that counts: the things themselves are counted, too.
+        """
+        waiting = [one for one in self._followed if one.waits_still and not (one.is_regular and one.stride == 1)]
+        ways = [one.way for one in self._filling] + [one.collection.way for one in waiting]
         return any(not things.isdisjoint(census.own_of_items(way, _AMONG)) for way in ways)
 
     @property

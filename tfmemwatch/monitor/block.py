@@ -75,7 +75,7 @@ class Block(Decorating):
         memory, tallies = watch.process.read(), watch.state.read()
         self._detector.count_from(tallies)
         if self._counting is not None:
-            self._detector.count_collections(self._at, self._counting.at_first)
+            self._detector.steps.begin(self._at, self._counting.at_first)
         self._before = Counted(tallies, memory, self._account(tallies))
         self._began = time.monotonic()
 
@@ -154,7 +154,7 @@ class Block(Decorating):
                 return
             lengths = self._counting.look(self._counted_steps) if self._counting is not None else None
             if lengths is not None:
-                self._detector.measured(self.steps, lengths)
+                self._detector.steps.measured(self.steps, lengths)
             watch.telling.tell(self._detector.look(self.steps))
             watch.telling.tell(watch.explanations.news())
             self._moments.look(self.steps, watch.process.read, watch.ledger.read)

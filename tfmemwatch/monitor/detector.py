@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from typing import FrozenSet, List, Mapping, Optional
+from typing import List, Mapping, Optional
 
 from ..evidence.background import Background
 from ..evidence.call_growth import CallGrowth
@@ -12,9 +12,7 @@ from ..evidence.evidence import Pace
 from ..evidence.hypotheses import WITHOUT_INQUIRY
 from ..evidence.inquiry import Inquiry
 from ..evidence.keeper import KeepingCollection
-from ..evidence.lengths import Lengths
 from ..evidence.sources import Sources
-from ..evidence.step_collections import StepCollections
 from ..growth.memory_verdict import MemoryVerdict, Verdict
 from ..growth.rules import Rule
 from ..heap import collector
@@ -23,16 +21,15 @@ from ..heap.room import heap_size
 from ..judge.judge import Draft, Judge
 from ..judge.open_findings import OpenFindings
 from ..memory.process import Memory
-from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Site, Tally
+from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Tally
 from ..seams import places
 from .garbage import ByteDoubts, GarbageDoubts
 from .kept_lines import KeptLines
 from .readings import Readings
+from .step_counts import StepCounts
 
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
 _HELD_BY = {"graph_op": "graph", "fetch": "session", "pyfunc_token": "graph"}  # whose end takes these away
-_HAVE_IDS = ("variable", "session", "graph", "function_graph", "function", "iterator", "tape", "writer", "model")
-_MOST_IDS = 20000  # of each kind
 _KEPT = ("function_library", "tape")  # kinds whose culprit is the collection that keeps, not the line that makes
 
 
@@ -45,7 +42,7 @@ class Detector:
         self._judge = Judge(rule, per, unit)
         self._inquiry = Inquiry(_sources(readings), pace, per, unit)
         self._keeping: Optional[KeepingCollection] = None
-        self._counted: Optional[StepCollections] = None  # where somebody marks steps
+        self.steps = StepCounts(readings.ledger)
         self._calls = CallGrowth(readings.operations, _tensor_class)
         self._calls_since = 0  # looks, when the calls of a model began to leak
         self._samples_per_day = None if per == "step" else int(24 * unit)
@@ -76,22 +73,12 @@ class Detector:
         """What is there already is where growth is counted from."""
         self._judge.look(tallies, 0)
 
-    def count_collections(self, near: Site, at_first: Lengths) -> None:
-        """Count what collections have from now on, at each step."""
-        self._counted = StepCollections(near, at_first, self._counted_things)
-
-    def measured(self, step: int, lengths: Lengths) -> None:
-        """So long were all collections after this step."""
-        if self._counted is not None:
-            self._counted.measured(step, lengths)
-
     def look(self, now: float) -> List[Finding]:
         """Take one look; what comes back is to be told."""
         self._looks += 1
         self._lines.look()
         news = self._look_at_all(now)
-        if self._counted is not None:
-            news = self._counted.look(int(now), self._held) or news
+        news = self.steps.look(now, self._held) or news
         if self._keeping is not None and not self._keeping.is_done:
             with self._taking_evidence():
                 self._keeping.look()
@@ -128,24 +115,19 @@ class Detector:
             news = self._confirm_bytes(memory) or news
         can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
         unexplained = not self._judge.anything_rises() and self._readings.may_take_evidence()
-        may_begin = unexplained and can_afford and (inquiry.is_open or self._counted is None)
+        may_begin = unexplained and can_afford and (inquiry.is_open or not self.steps.has_begun)
         with self._taking_evidence():
             news = inquiry.look(memory, may_begin, now, self._readings.memory) or news
-            if unexplained and inquiry.is_kept_back:
-                self._begin_if_not_counted(now)
+            if unexplained and inquiry.is_kept_back and self.steps.explains(self._held):
+                inquiry.put_off()
+            elif unexplained and inquiry.is_kept_back and self.steps.has_begun:
+                inquiry.begin(now, self._readings.memory)
         if not self._is_asked:  # a loop's steps are judged by themselves
             news = self._look_at_calls(unexplained) or news
         if inquiry.is_kept_back and can_afford and self._looks >= self._recounts_at:
             with self._taking_evidence():
                 self._recount(now)
         return news
-
-    def _begin_if_not_counted(self, now: float) -> None:
-        """Where lengths are counted at each step: memory rises, and no collection explains it."""
-        if self._counted is not None and self._counted.explains(self._held):
-            self._inquiry.put_off()
-        elif self._counted is not None:
-            self._inquiry.begin(now, self._readings.memory)
 
     def _begin_anew_if_starting(self, memory: Memory) -> None:
         """A program that imports much is still starting; and what was read otherwise before can't be compared."""
@@ -191,11 +173,6 @@ class Detector:
             return bool(kept)
         return True
 
-    def _counted_things(self) -> FrozenSet[int]:
-        """The ids of what lives and is counted one by one."""
-        ledger = self._readings.ledger
-        return frozenset(ids_alive([ref for kind in _HAVE_IDS for _, ref in ledger.references(kind, _MOST_IDS)]))
-
     def _living(self, key: Key) -> List[int]:
         """The ids of some of the things that an account counts, which live."""
         ledger, by = self._readings.ledger, _HELD_BY.get(key.kind)
@@ -235,9 +212,8 @@ class Detector:
     def _found(self, ending: bool) -> List[Draft]:
         """What the counts say; where they are silent, what the evidence says."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
-        drafts = [draft for draft in drafts if not self._may_fill(draft)]
-        if self._counted is not None:
-            drafts += [Draft(finding) for finding in self._counted.findings]
+        drafts = [draft for draft in drafts if not self.steps.may_fill(draft)]
+        drafts += self.steps.drafts
         if not drafts and self._inquiry.finding is not None:
             drafts = [Draft(self._inquiry.finding)]
         if not drafts:
@@ -255,15 +231,6 @@ class Detector:
         found = filter(None, (hypothesis.ask(background) for hypothesis in WITHOUT_INQUIRY))
         return [Draft(finding) for finding in next(found, [])]
 
-    def _may_fill(self, draft: Draft) -> bool:
-        """Whether what grows is put into a collection that has a bound, or may well have one."""
-        if self._counted is None:
-            return False
-        ledger = self._readings.ledger
-        keys = {track.key for track in draft.tracks if track.key.kind in _HAVE_IDS}
-        refs = [ref for key in keys for ref in ledger.references_at((key.kind,), key.site, _MOST_IDS)]
-        return bool(refs) and self._counted.may_fill_with(frozenset(ids_alive(refs)))
-
     def _more(self, draft: Draft) -> str:
         """What would tell more, and what of the evidence was left out."""
         parts = [self._readings.would_tell_more()]
@@ -278,8 +245,7 @@ class Detector:
         if draft.finding.kind not in _KEPT or not self._readings.config.evidence:
             return False
         if self._keeping is None:
-            known = self._counted.keeper if self._counted is not None else None
-            self._keeping = KeepingCollection(known)
+            self._keeping = KeepingCollection(self.steps.keeper)
         return not self._keeping.is_done
 
     def _at_what_keeps(self, draft: Draft) -> Draft:
