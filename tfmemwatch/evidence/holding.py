@@ -1,4 +1,4 @@
-"""What is known of a collection from its names and the source: who holds it, what fills it, and whether it has a bound."""
+"""What is known of a collection from its names and the source: who holds it, what fills it, whether it has a bound."""
 
 from __future__ import annotations
 
