@@ -12,7 +12,8 @@ from ..judge.judge import Draft
 from ..ledger.counts import Ledger
 from ..model import Site
 
-_HAVE_IDS = ("variable", "session", "graph", "function_graph", "function", "iterator", "tape", "writer", "model")
+_HAVE_IDS = ("variable", "session", "graph", "function_graph", "function", "iterator", "tape", "writer", "model",
+             "dataset_graph")  # fmt: skip
 _MOST_IDS = 20000  # of each kind
 
 
