@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tfmemwatch
+from tfmemwatch.evidence.lengths import Lengths
 from tfmemwatch.monitor import kept
 from tfmemwatch.monitor.detector import Detector
 from tfmemwatch.monitor.watch import begun
@@ -313,7 +314,7 @@ def test_what_was_not_met_in_between_is_not_taken_for_growth(monkeypatch, met_at
             return "a way"
 
     def reading(lengths):
-        return kept.Reading((array("Q", lengths),), (array("Q", lengths.values()),), "", (Met(),))
+        return Lengths((array("Q", lengths),), (array("Q", lengths.values()),), "", (Met(),))
 
     kept.kept(reading({7: 0}), kept.Middle(10, reading(met_at)), reading({7: 20}), 40, ())
     assert told == {0: [(20, False)], 4: [(20, True)], 20: []}[met_at.get(7, 0)]

@@ -63,7 +63,7 @@ def tallies(count):
 
 def test_a_count_that_climbs_is_said_to_grow_until_it_is_told():
     """From the sixth climb on there is no word of «clean»; the way to a verdict is said, and gets shorter."""
-    judge, said = Judge(COUNT_EVENTS, "hour", 3600.0), []
+    judge, said = Judge(COUNT_EVENTS, "hour"), []
     for look in range(1, 113):
         judge.look(tallies(look), float(look))
         said.append(judge.growing())
@@ -76,7 +76,7 @@ def test_a_count_that_climbs_is_said_to_grow_until_it_is_told():
 @pytest.mark.parametrize("count", [lambda look: min(look, 40), lambda look: 40 + look % 7], ids=["warm-up", "flight"])
 def test_what_has_stopped_or_comes_and_goes_does_not_grow(count):
     """A warm-up that is over, or calls in flight."""
-    judge = Judge(COUNT_EVENTS, "hour", 3600.0)
+    judge = Judge(COUNT_EVENTS, "hour")
     for look in range(1, 1001):
         judge.look(tallies(count(look)), float(look))
     assert judge.growing() is None

@@ -498,7 +498,7 @@ def test_of_a_queue_from_which_a_part_is_taken_more_is_put_in_than_out():
 
 def told(evidence):
     """What is said of a growing collection."""
-    return finding_of(growing_collection.ask(evidence), evidence, True, "step", 1.0)
+    return finding_of(growing_collection.ask(evidence), evidence, True, "step")
 
 
 def test_beside_other_findings_a_collection_has_its_own_bytes():

@@ -127,13 +127,18 @@ def keeps_any(way: Way, among: int, things: FrozenSet[int]) -> bool:
     return any(thing in things for thing, _ in _own(_weighed_at(way, among)))
 
 
-def _weighed_at(way: Way, among: int) -> List[Weighed]:
+def own_of_items(way: Way, among: int = _ITEMS) -> FrozenSet[int]:
+    """The ids of what the newest items of the collection at the end of a way have, and do not share."""
+    return frozenset(thing for thing, _ in _own(_weighed_at(way, among)))
+
+
+def _weighed_at(way: Way, among: int) -> Sequence[Weighed]:
     namespace = way.root.namespace(way.steps[0])
     if namespace is None:
-        return []
+        return ()
     kind = kind_at(namespace, way.steps)
     if kind is None or base_of(kind) is object:
-        return []
+        return ()
     closed, kinds = _closed(way.steps[-1]), tensor_kinds()
     before = kind_at(namespace, way.steps[:-1]) if len(way.steps) > 1 else None
     if before is not None and class_named(before) == "_lru_cache_wrapper":

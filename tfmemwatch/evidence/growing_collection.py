@@ -21,7 +21,7 @@ class GrowingCollection:
         self.start = self.last = length
         self.climbs = 0
         self._lost = 0
-        self._climbed: List[bool] = []  # at each look; there are as many as an inquiry has looks
+        self._rises: List[int] = []  # at each look, of its length
         self._weight: Optional[census.Weight] = None
 
     def look(self) -> None:
@@ -32,7 +32,7 @@ class GrowingCollection:
 
     def saw(self, length: int) -> None:
         """It is so long now."""
-        self._climbed.append(length > self.last)
+        self._rises.append(max(0, length - self.last))
         self.climbs += length > self.last
         self.last = length
         self._weight = None
@@ -43,18 +43,44 @@ class GrowingCollection:
         return self.way.steps[-1]
 
     @property
+    def _climbed(self) -> List[bool]:
+        return [rise > 0 for rise in self._rises]
+
+    @property
     def goes_on(self) -> bool:
         """Whether it climbed about as often in the later half of the looks as in the earlier one."""
-        half = len(self._climbed) // 2
-        return sum(self._climbed[half:]) >= 0.6 * sum(self._climbed[:half])
+        climbed, half = self._climbed, len(self._rises) // 2
+        return sum(climbed[half:]) >= 0.6 * sum(climbed[:half])
 
     @property
     def slows_down(self) -> bool:
         """Whether it climbed less often in the later half than chance allows: a cache that fills by chance."""
-        half = len(self._climbed) // 2
-        first, second = sum(self._climbed[:half]), sum(self._climbed[-half:])
+        climbed, half = self._climbed, len(self._rises) // 2
+        first, second = sum(climbed[:half]), sum(climbed[-half:])
         missed = 1 - (first + second) / max(1, 2 * half)
         return first - second > 1.5 * math.sqrt((first + second) * missed) + 1
+
+    @property
+    def number_of_looks(self) -> int:
+        """How often it was looked at."""
+        return len(self._rises)
+
+    def thin_out(self) -> None:
+        """Take two looks for one."""
+        self._rises = [sum(self._rises[at : at + 2]) for at in range(0, len(self._rises), 2)]
+        self.climbs = sum(map(bool, self._rises))
+
+    @property
+    def always_climbs(self) -> bool:
+        """Whether it was longer at almost every look."""
+        return self.climbs >= 0.9 * len(self._rises)
+
+    @property
+    def adds_less(self) -> bool:
+        """Whether fewer items came in the later half than chance allows: keys of a set that has an end come again."""
+        half = len(self._rises) // 2
+        first, second = sum(self._rises[:half]), sum(self._rises[-half:])
+        return first - second > 1.5 * math.sqrt(first + second) + 1
 
     @property
     def grown(self) -> int:
@@ -75,4 +101,4 @@ class GrowingCollection:
 
     def row(self) -> Collection:
         """What was seen of it."""
-        return Collection(self.id, self.grown, len(self._climbed), self.climbs, self.goes_on, self.slows_down)
+        return Collection(self.id, self.grown, len(self._rises), self.climbs, self.goes_on, self.slows_down)

@@ -43,6 +43,15 @@ class Haste(NamedTuple):
     bytes_a_look: float  # by which it rises
     is_too_late: Callable[[float, float, float], bool]  # since when, now, and for how many seconds more
 
+    def is_urgent(self, since: Optional[float], now: float) -> bool:
+        """Whether there is no time for one more short inquiry."""
+        return since is not None and self.is_too_late(since, now, SOON_LOOKS * self.pause_seconds)
+
+    def is_held(self, evidence: Evidence) -> bool:
+        """Whether a collection holds it. In so short a while what is in use says little: our own room fills first."""
+        least = _HELD * self.bytes_a_look * evidence.span
+        return any(evidence.bytes_of(one) >= least for one in evidence.collections)
+
 
 class Inquiry:
     """Waits until memory rises unexplained; then takes evidence, and says what the hypotheses found."""
@@ -109,10 +118,16 @@ class Inquiry:
 
     def begin(self, now: float, read: Read) -> None:
         """Begin to take evidence."""
+        self.is_kept_back = False
         with self._ended_by_failure():
             self._schedule.open()
             self._has_an_end = False
             self._instruments.open(now, read)
+
+    def put_off(self) -> None:
+        """Something else explains what grows: ask again in a while."""
+        self.is_kept_back = False
+        self._schedule.wait(_WAIT_IF_EXPLAINED)
 
     def stop(self) -> None:
         """Let go of everything, whatever was under way."""
@@ -203,29 +218,20 @@ class Inquiry:
         self.heaviest = evidence.heaviest
         known = frozenset(self._found.collections)
         told = sum(evidence.bytes_of(one) for one in evidence.collections if one.id in known)
+        is_urgent = self._haste is not None and self._haste.is_urgent(self._rising_since, now)
         is_beside = self._is_beside or (bool(known) and told >= _MOST * evidence.grown)
         return evidence._replace(
-            has_an_end=self._has_an_end, is_beside=is_beside, known_collections=known, is_urgent=self._is_urgent(now)
+            has_an_end=self._has_an_end, is_beside=is_beside, known_collections=known, is_urgent=is_urgent
         )
-
-    def _is_urgent(self, now: float) -> bool:
-        haste, since = self._haste, self._rising_since
-        if haste is None or since is None:
-            return False
-        return haste.is_too_late(since, now, SOON_LOOKS * haste.pause_seconds)
 
     def _conclude(self, evidence: Evidence) -> bool:
         """All looks are taken: ask, and end the inquiry or look on."""
-        if not evidence.is_material(evidence.grown) and not self._is_held_by_a_collection(evidence):
+        is_held = self._haste is not None and self._haste.is_held(evidence)
+        if not evidence.is_material(evidence.grown) and not is_held:
             return self._end_without_finding()
         if self._ask(END, evidence):
             return True
         return self.is_open and self._schedule.looks >= self._schedule.lasts and self._end_without_finding()
-
-    def _is_held_by_a_collection(self, evidence: Evidence) -> bool:
-        """In so short a while what is in use says little: what we ourselves have freed is filled first."""
-        least = _HELD * self._haste.bytes_a_look * evidence.span if self._haste is not None else float("inf")
-        return any(evidence.bytes_of(one) >= least for one in evidence.collections)
 
     def _ask(self, when: str, evidence: Evidence) -> bool:
         """Ask the hypotheses in turn until one accuses, or wants to see more."""

@@ -10,6 +10,7 @@ from ..holders.names import holder_at
 from ..ledger.site import is_framework
 from ..model import Site
 from . import census
+from .evidence import Holding
 
 
 class KeepingCollection:
@@ -17,13 +18,16 @@ class KeepingCollection:
 
     _LOOKS = 8
 
-    def __init__(self) -> None:
+    def __init__(self, known: Optional[Holding] = None) -> None:
+        """`known`: the collection, where it was found already."""
         self._before: Optional[census.Census] = None
         self._left = 0
         self._tensor: Optional[type] = None
         self.site: Optional[Site] = None
         self.holder = ""
-        self.is_done = False
+        self.is_done = known is not None
+        if known is not None:
+            self.site, self.holder = known.line, known.path
 
     def look(self) -> None:
         """Take the first look, or wait for the second."""

@@ -6,17 +6,14 @@ import time
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from ..explain import source
-from ..explain.bounds import takes_out
-from ..holders.bounds import collection_on, may_be_bounded, unbounded
-from ..holders.filling_line import line_for, line_of_names, line_on
+from ..holders.bounds import collection_on
+from ..holders.filling_line import line_of_names, line_on
 from ..holders.items import items_at
-from ..holders.names import holder_at
 from ..holders.search import CALLERS_SECONDS, SECONDS, Way, way_to
-from ..holders.steps import length_at
 from ..holders.words import told
-from ..ledger.site import is_framework, is_users
-from ..model import UNKNOWN, Site
+from ..model import Site
 from .evidence import Holding, Named, Questions
+from .holding import holding_at
 from .instruments.growing_collections import GrowingCollections
 from .instruments.operations_window import OperationsWindow
 from .instruments.tensors import Tensors
@@ -67,27 +64,14 @@ class Asked:
     def _holding(self, collection: int) -> Optional[Holding]:
         if collection not in self._holdings:
             way = self._collections.way(collection)
-            self._holdings[collection] = None if way is None else self._holding_at(way)
+            self._holdings[collection] = None if way is None else self._at(way)
         return self._holdings[collection]
 
-    def _holding_at(self, way: Way, with_bound: bool = True) -> Optional[Holding]:
-        """The collection at the end of a way, and the line that fills it if nothing is known to bound it."""
-        named = holder_at(way)
-        if named is None:
-            return None
-        holder = unbounded(named)
-        if holder is None:
-            return Holding(named.path, is_bounded=True, way=way)
-        line = line_for(holder, self._near()) or UNKNOWN
-        is_librarys = holder.is_within or not is_users(holder.module, True)
-        may_be = with_bound and not (line == UNKNOWN and is_librarys) and may_be_bounded(holder, line)
-        return Holding(
-            holder.path, line, may_be_bounded=may_be,
-            is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
-            is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
-            is_as_long_as_before=self._collections.is_as_long_as_before(way), way=way,
-            length=length_at(way) or 0,
-        )  # fmt: skip
+    def _at(self, way: Way, with_bound: bool = True) -> Optional[Holding]:
+        found = holding_at(way, self._near(), with_bound)
+        if found is None or found.is_bounded:
+            return found
+        return found._replace(is_as_long_as_before=self._collections.is_as_long_as_before(way))
 
     def _items(self, collection: int) -> str:
         way = self._collections.way(collection)
@@ -114,7 +98,7 @@ class Asked:
             if index >= len(self._around):
                 way = self._way_to([tensor])
                 collection = collection_on(way) if way is not None else None
-                found = self._holding_at(collection, with_bound=False) if collection is not None else None
+                found = self._at(collection, with_bound=False) if collection is not None else None
                 self._around.append(found)
             yield self._around[index]
 

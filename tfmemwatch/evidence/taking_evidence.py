@@ -83,11 +83,15 @@ class Instruments:
 
     def read_middle(self, look: int, now: float, read: Read) -> None:
         """Half of the looks are taken."""
-        self._middle = self._with_tensors(self.memory.reading(look, now, read))
+        self._middle = self._with_tensors(self.memory.reading(look, now, read, self._matters(look)))
 
     def read_last(self, look: int, now: float, read: Read) -> None:
         """What has grown is asked for."""
-        self._last = self.memory.reading(look, now, read)
+        self._last = self.memory.reading(look, now, read, self._matters(look))
+
+    def _matters(self, look: int) -> float:
+        """So many bytes in use are worth a finding at this look."""
+        return self._first.held + max(self._pace.bytes_a_look * (look - self._first.look), self._pace.bytes_in_all)
 
     @property
     def first_look(self) -> int:

@@ -36,10 +36,15 @@ def collect(asked: bool = False) -> bool:
     if asked or expected_seconds() <= _MOST_SECONDS:
         _collect_all()
         return True
-    young, middle = gc.get_count()[:2]
-    if young + middle * gc.get_threshold()[0] <= _YOUNG:
-        gc.collect(1)
+    collect_young()
     return False
+
+
+def collect_young() -> None:
+    """Collect what is young, where that is not too much at once."""
+    young, middle = gc.get_count()[:2]
+    if gc.isenabled() and young + middle * gc.get_threshold()[0] <= _YOUNG:
+        gc.collect(1)
 
 
 def _collect_all() -> None:

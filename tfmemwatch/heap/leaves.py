@@ -12,7 +12,7 @@ from typing import Any, Callable, List
 
 from ..ledger.site import FRAMEWORKS
 from .classes import Ids, classes_in, ids_of, with_children
-from .shapes import base_of
+from .shapes import base_of, known_shapes
 
 _FRESH_SECONDS = 20.0  # for which classes are taken as they were
 PLAIN = (
@@ -41,6 +41,7 @@ def _of_frameworks(now: int) -> Ids:
 def know_classes() -> None:
     """Find out what a search must know of the classes that there are."""
     framework_leaves()
+    known_shapes()
 
 
 def ids_of_modules(names: Callable[[Any], Any]) -> List[int]:

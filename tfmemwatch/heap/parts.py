@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .classes import ids_of
 from .one_call import OneCall, of_types
-from .shapes import MOST_CHILDREN, shapes
+from .shapes import MOST_CHILDREN, known_shapes
 
 _DICT = ids_of((dict,))
 
@@ -18,7 +18,7 @@ _DICT = ids_of((dict,))
 def along(call: OneCall, namespace: Any, way: Iterable[int]) -> List[Any]:
     """A box in which the thing at the end of a way stands, or none where it is there no more."""
     at = call.box([namespace])
-    sized = shapes()
+    sized = known_shapes()
     for thing in way:
         at = call.box(_those(call.lists(sized.parts_of(at)), thing))
     return at
@@ -105,7 +105,7 @@ def kind_and_length(owner: Any, wanted: int) -> Tuple[type, Optional[int]]:
     call = OneCall()
     those = along(call, owner, (wanted,))
     call.do(map(kinds.extend, (map(type, those),)))
-    sized = shapes()
+    sized = known_shapes()
     counted = call.numbers(sized.lengths_of(those))
     call.run()
     if not kinds:

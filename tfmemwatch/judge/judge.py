@@ -113,7 +113,7 @@ class Judge:
         found = []
         for track in list(self._tracks.values()):  # a scrape may ask while the watch looks
             if track.is_rising(self._now):
-                looks = self._times.looks - track.first_look
+                looks = self._times.looks - track.first_look - 1
                 found.append((track, track.progress(looks, self._rule.fewest)))
         known = [(progress[0] / progress[1], progress, track) for track, progress in found if progress is not None]
         if not known:

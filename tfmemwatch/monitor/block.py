@@ -77,6 +77,8 @@ class Block(Decorating):
         self.kept: Optional[List[Kept]] = None  # by collections, of this block: known when it is over
         memory, tallies = watch.process.read(), watch.state.read()
         self._detector.count_from(tallies)
+        if self._counting is not None:
+            self._detector.steps.begin(self._at, self._counting.at_first)
         self._before = Counted(tallies, memory, self._account(tallies))
         self._began = time.monotonic()
 
@@ -153,8 +155,9 @@ class Block(Decorating):
             if self.steps <= self._warmup:
                 self._warm_up(watch)
                 return
-            if self._counting is not None:
-                self._counting.look(self._counted_steps)
+            lengths = self._counting.look(self._counted_steps) if self._counting is not None else None
+            if lengths is not None:
+                self._detector.steps.measured(self.steps, lengths)
             watch.telling.tell(self._detector.look(self.steps))
             watch.telling.tell(watch.explanations.news())
             self._moments.look(self.steps, watch.process.read, watch.ledger.read)

@@ -12,7 +12,6 @@ from ..evidence.call_growth import CallGrowth
 from ..evidence.evidence import Pace
 from ..evidence.hypotheses import WITHOUT_INQUIRY
 from ..evidence.inquiry import Haste, Inquiry
-from ..evidence.keeper import KeepingCollection
 from ..evidence.sources import Sources
 from ..growth.memory_verdict import MemoryVerdict, Verdict
 from ..growth.rules import Rule
@@ -30,11 +29,12 @@ from ..seams import places
 from .garbage import ByteDoubts, GarbageDoubts
 from .kept_lines import KeptLines
 from .readings import Readings
+from .step_counts import StepCounts
+from .what_keeps import WhatKeeps
 
 _REFRESH = 16  # looks after which the numbers of open findings are brought up to date
 _HELD_BY = {"graph_op": "graph", "fetch": "session", "pyfunc_token": "graph"}  # whose end takes these away
 _ALL = 1 << 20  # of what lives at a line
-_KEPT = ("function_library", "tape")  # kinds whose culprit is the collection that keeps, not the line that makes
 
 
 class Detector:
@@ -52,7 +52,8 @@ class Detector:
         self._fewest = rule.fewest
         self._judge = Judge(rule, per)
         self._inquiry = Inquiry(_sources(readings, self._counted), pace, per, haste)
-        self._keeping: Optional[KeepingCollection] = None
+        self.steps = StepCounts(readings.ledger)
+        self._keeping = WhatKeeps(bool(readings.config.evidence), lambda: self.steps.keeper)
         self._calls = CallGrowth(readings.operations, _tensor_class)
         self._calls_since = 0  # looks, when the calls of a model began to leak
         self._samples_per_day = samples_per_day
@@ -66,6 +67,7 @@ class Detector:
         self._lines = KeptLines(readings.level, self._judge, self._open)
         self._taking_evidence = nullcontext if asked else readings.taking_evidence  # who waits has asked for it
         self._looks = 0
+        self._held = 0.0  # bytes in use at the last look
         self._recounts_at, self._recounts_after = 0, 8
 
     @property
@@ -99,11 +101,9 @@ class Detector:
         self._looks += 1
         self._lines.look()
         news = self._look_at_all(now, may_inquire)
-        if self._keeping is not None and not self._keeping.is_done:
-            with self._taking_evidence():
-                self._keeping.look()
-            news = news or self._keeping.is_done
-        return news
+        news = self.steps.look(now, self._held) or news
+        with self._taking_evidence():
+            return self._keeping.look() or news
 
     def sum_up(self, ending: bool = False) -> List[Finding]:
         """Bring the findings up to date; at the end nothing waits for more evidence."""
@@ -135,6 +135,7 @@ class Detector:
 
     def _look_at_memory(self, now: float, may_inquire: bool) -> bool:
         memory, inquiry = self._readings.memory(), self._inquiry
+        self._held = float(memory.held_bytes or 0)
         self._begin_anew_if_starting(memory)
         news = False
         is_undisturbed = may_inquire and not inquiry.is_open  # what it holds would be taken for the program's
@@ -147,15 +148,25 @@ class Detector:
         is_beside = self._judge.has_told
         may_take = may_inquire and self._readings.may_take_evidence()
         unexplained = may_take and not self._judge.anything_rises()
-        may_look = unexplained or (is_beside and may_take)
+        may_look = (unexplained or (is_beside and may_take)) and can_afford
+        may_begin = may_look and (inquiry.is_open or not self.steps.has_begun)
         with self._taking_evidence():
-            news = inquiry.look(memory, may_look and can_afford, now, self._readings.memory, is_beside) or news
+            news = inquiry.look(memory, may_begin, now, self._readings.memory, is_beside) or news
+            if may_look and inquiry.is_kept_back and self.steps.has_begun:
+                self._explain_by_steps(now)
         if self._per != "step" and self._haste is None:  # a loop's steps are judged by themselves
             news = self._look_at_calls(unexplained) or news
         if inquiry.is_kept_back and may_inquire and can_afford and self._looks >= self._recounts_at:
             with self._taking_evidence():
                 self._recount(now)
         return news
+
+    def _explain_by_steps(self, now: float) -> None:
+        """What collections explain, counted at each step, needs no inquiry."""
+        if self.steps.explains(self._held):
+            self._inquiry.put_off()
+        else:
+            self._inquiry.begin(now, self._readings.memory)
 
     def _begin_anew_if_starting(self, memory: Memory) -> None:
         """A program that imports much is still starting; and what was read otherwise before can't be compared."""
@@ -230,14 +241,16 @@ class Detector:
     def found(self, ending: bool = False) -> List[Draft]:
         """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
-        told = {draft.finding.site for draft in drafts} - {UNKNOWN}
+        drafts = [draft for draft in drafts if not self.steps.may_fill(draft)]
+        counted = self.steps.drafts
+        told = {draft.finding.site for draft in (*drafts, *counted)} - {UNKNOWN}
         is_open = {finding.story for finding in self._open.findings}
         new = [one for one in self._inquiry.findings if one.site not in told or one.story in is_open]
-        beside = [Draft(one, goes_on=self._inquiry.goes_on) for one in new]
+        beside = counted + [Draft(one, goes_on=self._inquiry.goes_on) for one in new]
         drafts = self._bytes.of(drafts, sum(draft.finding.bytes for draft in beside)) + beside
         if self._haste is None:
             drafts += self._found_without_inquiry(bool(drafts))
-        drafts = [self._at_what_keeps(draft) for draft in drafts if ending or not self._waits(draft)]
+        drafts = [self._keeping.told(draft) for draft in drafts if ending or not self._keeping.waits(draft)]
         explained = self._readings.explained
         return [draft._replace(finding=explained(draft.finding)._replace(more=self._more(draft))) for draft in drafts]
 
@@ -266,20 +279,6 @@ class Detector:
         if not draft.tracks and draft.finding.site == UNKNOWN:
             parts.append(heap_size.too_large())
         return "; ".join(filter(None, parts))
-
-    def _waits(self, draft: Draft) -> bool:
-        """Whether it is still to be found out what keeps these things."""
-        if draft.finding.kind not in _KEPT or not self._readings.config.evidence:
-            return False
-        if self._keeping is None:
-            self._keeping = KeepingCollection()
-        return not self._keeping.is_done
-
-    def _at_what_keeps(self, draft: Draft) -> Draft:
-        keeping = self._keeping
-        if keeping is None or keeping.site is None or draft.finding.kind not in _KEPT:
-            return draft
-        return draft._replace(finding=draft.finding._replace(site=keeping.site, holder=keeping.holder))
 
 
 def _graphs_of(sites: Iterable[Site]) -> List[Key]:

@@ -6,11 +6,11 @@ Only numbers and ids are held in between.
 from __future__ import annotations
 
 import sys
-from array import array
 from itertools import chain, islice, zip_longest
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..evidence import census
+from ..evidence.lengths import Lengths, longer, read
 from ..explain.advice import advice
 from ..heap.classes import ids_of, with_children
 from ..heap.one_call import OneCall, of_types
@@ -21,16 +21,12 @@ from ..heap.tensors import elements
 from ..holders.bounds import bounded_on, may_be_bounded, unbounded
 from ..holders.filling_line import line_for
 from ..holders.names import holder_at
-from ..holders.roots import Root, mine
-from ..holders.search import Met, Way, look_through, searches
-from ..ledger.site import file_of, is_framework
+from ..holders.search import Way
+from ..ledger.site import is_framework
 from ..model import LEAK, UNKNOWN, Finding, Site
-from ..safety import guard
 from ..units import size_of
 from .watch import Watch
 
-_SECONDS = 0.5  # of the processor, for a search from the program's names, where they lead to so much
-_FEWEST = 3  # items more, below which a collection is not asked about
 _MOST = 24  # collections that are asked about
 _MOST_PARTS = 20000  # that are looked at to find the arrays in one of them
 _MOST_COUNTED = 1000  # items of one
@@ -67,57 +63,21 @@ class Kept(NamedTuple):
         )  # fmt: skip
 
 
-class Reading(NamedTuple):
-    """How long the collections are that the program's names lead to."""
-
-    things: Tuple[array[int], ...]
-    lengths: Tuple[array[int], ...]
-    left_out: str = ""  # why nothing was read
-    met: Tuple[Met, ...] = ()
-
-    def by_id(self) -> Dict[int, int]:
-        """The length of each thing; 0 of what is empty, or no collection."""
-        return dict(zip(chain.from_iterable(self.things), chain.from_iterable(self.lengths)))
-
-
-def read(near: Site) -> Reading:
-    """Measure the collections.
-
-    Those of the block's own module first: in a large program, or among thousands of tests, the time may not do for all.
-    """
-    guard.disturbed()
-    own = [Root(name) for name, module in list(sys.modules.items()) if near.file and file_of(module) == near.file]
-    try:
-        nearest = look_through(own, with_locals=True, enter_frameworks=False)
-        met = (nearest, *searches(((mine, False),), (), _SECONDS))
-        measured = [one.measured() for one in met]
-        return Reading(tuple([row[0] for row in measured]), tuple([row[1] for row in measured]), "", met)
-    finally:
-        guard.disturbed()
-
-
-def longer(before: Reading, now: Reading) -> Dict[int, int]:
-    """The collections that were there before and have become longer: their lengths, by id."""
-    old = before.by_id()
-    rows = now.by_id().items()
-    return {one: length for one, length in rows if one in old and length >= old[one] + _FEWEST}
-
-
 class Middle(NamedTuple):
     """What there was when so many steps were counted."""
 
     steps: int
-    reading: Reading
+    reading: Lengths
 
 
-def kept(before: Reading, middle: Optional[Middle], after: Reading, steps: int, near: Sequence[Site]) -> List[Kept]:
+def kept(before: Lengths, middle: Optional[Middle], after: Lengths, steps: int, near: Sequence[Site]) -> List[Kept]:
     """What the collections that have grown since then keep of tensors and arrays; those with a bound are left out."""
     old = before.by_id()
     lengths = longer(before, after)
     then = middle.reading.by_id() if middle is not None else {}
     found = []
     for one in sorted(lengths, key=lambda one: old[one] - lengths[one])[:_MOST]:
-        way = next(filter(None, (met.way_to(one) for met in after.met)), None)
+        way = after.way_to(one)
         goes_on = None  # not known: it was not met in between
         if middle is not None and one in then:
             goes_on = _goes_on(then[one] - old[one], lengths[one] - old[one], middle.steps, steps)
@@ -177,16 +137,24 @@ class KeptCount:
     def __init__(self, watch: Watch, near: Site) -> None:
         self._watch = watch
         self._near = near  # where the block is
-        self._before = self._read()
+        self._before = self._read()._replace(met=())
         self._middles: List[Middle] = []
         self._next_middle = _FIRST_MIDDLE
         self.left_out = self._before.left_out  # what could not be counted, and why
 
-    def look(self, steps: int) -> None:
-        """So many steps were counted."""
-        if steps == self._next_middle and self._before.things:
-            self._next_middle *= _APART
-            self._middles = [*self._middles[-1:], Middle(steps, self._read()._replace(met=()))]
+    @property
+    def at_first(self) -> Lengths:
+        """What there was when the counting began."""
+        return self._before
+
+    def look(self, steps: int) -> Optional[Lengths]:
+        """So many steps were counted; what was read, if this was one after which it is."""
+        if steps < self._next_middle or not self._before.things:
+            return None
+        self._next_middle *= _APART
+        reading = self._read()
+        self._middles = [*self._middles[-1:], Middle(steps, reading._replace(met=()))]
+        return reading
 
     def now(self, steps: int) -> List[Kept]:
         """What collections keep now, after so many steps."""
@@ -197,14 +165,14 @@ class KeptCount:
         middle = next((one for one in self._middles[::-1] if 4 * one.steps <= 3 * steps), None)
         return kept(self._before, middle, after, steps, (self._near,))
 
-    def _read(self) -> Reading:
+    def _read(self) -> Lengths:
         """What there is, as far as evidence may be taken."""
         watch = self._watch
         why = "" if watch.config.evidence else "evidence is off"
         why = why or ("" if watch.scene.rank else "the level is off")
         why = why or ("" if room.bytes >= room.LEAST else "memory is near its limit")
         if why:
-            return Reading((), (), "what collections keep was not counted: " + why)
+            return Lengths((), (), "what collections keep was not counted: " + why)
         return read(self._near)
 
 

@@ -44,8 +44,17 @@ class MemoryInUse:
         """A collection, as full as may be."""
         collector.collect(asked=not self._by_clock)
 
-    def reading(self, look: int, now: float, read: Callable[[], Memory]) -> Reading:
-        """What a collection has left; by the clock the least of some looks, since each may meet a call."""
+    def reading(self, look: int, now: float, read: Callable[[], Memory], least_held: float = 0.0) -> Reading:
+        """What a collection has left; by the clock the least of some looks, since each may meet a call.
+
+        In a program's own thread a full collection is dear: where what is young has gone, and no more is in use than
+        `least_held`, nothing is to be known that it would tell.
+        """
+        if not self._by_clock and least_held:
+            collector.collect_young()
+            memory = read()
+            if float(memory.held_bytes or 0) < least_held:
+                return Reading(look, now, float(memory.held_bytes or 0), memory.python_blocks)
         self.collect()
         memory = read()
         held = float(memory.held_bytes or 0)

@@ -1,0 +1,34 @@
+"""What is known of a collection from its names and the source: who holds it, what fills it, whether it has a bound."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+from ..explain.bounds import takes_out
+from ..holders.bounds import may_be_bounded, unbounded
+from ..holders.filling_line import line_for
+from ..holders.names import holder_at
+from ..holders.search import Way
+from ..holders.steps import length_at
+from ..ledger.site import is_framework, is_users
+from ..model import UNKNOWN, Site
+from .evidence import Holding
+
+
+def holding_at(way: Way, near: Sequence[Site] = (), with_bound: bool = True) -> Optional[Holding]:
+    """The collection at the end of a way, and the line that fills it if nothing is known to bound it."""
+    named = holder_at(way)
+    if named is None:
+        return None
+    holder = unbounded(named)
+    if holder is None:
+        return Holding(named.path, is_bounded=True, way=way)
+    line = line_for(holder, near) or UNKNOWN
+    is_librarys = holder.is_within or not is_users(holder.module, True)
+    may_be = with_bound and not (line == UNKNOWN and is_librarys) and may_be_bounded(holder, line)
+    return Holding(
+        holder.path, line, may_be_bounded=may_be,
+        is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
+        is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
+        way=way, length=length_at(way) or 0,
+    )  # fmt: skip
