@@ -398,7 +398,7 @@ class QueueThatIsNotDrained:
         self.queue.dequeue()
 
 
-@leak("live_tensors", UNNAMED, needs=(tensorflow_2,))
+@leak("variable", UNNAMED, needs=(tensorflow_2,))
 class VariableThatGrows:
     """A bank of rows in one variable, with more of them assigned each time; cured by a window."""
 

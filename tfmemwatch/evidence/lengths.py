@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from itertools import chain
 from typing import Dict, NamedTuple, Optional, Tuple
 
-from ..holders.roots import Root, mine
+from ..holders.roots import mine, of_file
 from ..holders.search import Met, Way, look_through, searches
-from ..ledger.site import file_of
 from ..model import Site
 from ..safety import guard
 
@@ -40,9 +38,8 @@ def read(near: Site) -> Lengths:
     Those of the block's own module first: in a large program, or among thousands of tests, the time may not do for all.
     """
     guard.disturbed()
-    own = [Root(name) for name, module in list(sys.modules.items()) if near.file and file_of(module) == near.file]
     try:
-        nearest = look_through(own, with_locals=True, enter_frameworks=False)
+        nearest = look_through(of_file(near.file), with_locals=True, enter_frameworks=False)
         met = (nearest, *searches(((mine, False),), (), _SECONDS))
         measured = [one.measured() for one in met]
         return Lengths(tuple([row[0] for row in measured]), tuple([row[1] for row in measured]), "", met)

@@ -25,11 +25,11 @@ from .still_growing import StillGrowing
 CLIMBS = 24  # counted, after which what is kept from growing by nothing that can be seen is a leak
 _BY_CHANCE = 6  # times as many, where keys may come from a set that has an end
 _MAYBE_BOUNDED = 9  # times as many, where some line takes something out of it, or asks how long it is
+_LONGER = 2  # times as long as when it was passed by: then it is asked for again
 _MOST = 12  # that are followed at the same time
 _MOST_FOUND = 50
 _LEAST_BYTES = 1000  # of an item, or in a step: summaries that are kept of each step are little
 _SHARE = 0.5  # of what has come into use, for one collection to explain it
-_AMONG = 8  # of the newest items: some of them are looked into
 _LEAST_LOOKS_TO_BE_OVER = 8
 _MOST_LOOKS = 512  # at one collection, after which it is looked at half as often
 _REGULAR = 16  # looks in a row with as many new items each: the keys are ever new, and none comes by chance
@@ -92,11 +92,6 @@ class _Followed:
     def waits(self) -> bool:
         """Whether it may have a bound, or an end."""
         return self.needs > CLIMBS
-
-    @property
-    def waits_still(self) -> bool:
-        """Whether that is not known yet."""
-        return self.waits and not self.is_ripe
 
     @property
     def is_about_to_be_told(self) -> bool:
@@ -184,7 +179,9 @@ class StepCollections:
     def measured(self, step: int, now: Lengths) -> None:
         """Compare lengths with those that were read before: what is longer is followed from now on."""
         old, lengths = self._before.by_id(), longer(self._before, now)
-        known = {one.collection.id for one in self._followed} | {one.id for one in self._found} | set(self._passed_by)
+        known = {one.collection.id for one in self._followed} | {one.id for one in self._found}
+        known |= {one for one, length in self._passed_by.items() if lengths.get(one, 0) < _LONGER * length}
+        self._filling = [one for one in self._filling if one.way.steps[-1] in known]  # a bound that is passed is none
         new = sorted((one for one in lengths if one not in known), key=lambda one: old[one] - lengths[one])
         for one in new[: 4 * _MOST]:
             way = now.way_to(one) if len(self._followed) < _MOST else None
@@ -248,15 +245,6 @@ class StepCollections:
         fillings = [*self._filling, *(_Filling(one.collection.way, one.collection.start, one.held)
                                       for one in self._followed if one.waits)]  # fmt: skip
         return any(one.holds_since(_SHARE, held) for one in fillings)
-
-    def may_fill_with(self, things: FrozenSet[int]) -> bool:
-        """Whether these are put into a collection that has a bound, or may have one and has not been seen for long.
-
-        What gets as many at each step, and loses none, has none that counts: the things themselves are counted, too.
-        """
-        waiting = [one for one in self._followed if one.waits_still and not (one.is_regular and one.stride == 1)]
-        ways = [one.way for one in self._filling] + [one.collection.way for one in waiting]
-        return any(not things.isdisjoint(census.own_of_items(way, _AMONG)) for way in ways)
 
     @property
     def keeper(self) -> Optional[Holding]:

@@ -227,7 +227,7 @@ def _left(entry: _Model, owned: Set[int], may_search: bool) -> Optional[LeftOfMo
     holder = told.holder if told is not None and told.alive == len(left) else ""
     if not holder and entry.tries and may_search:
         entry.tries -= 1
-        holder = path_to([id(one) for one, _ in left], _HOLDER_SECONDS)
+        holder = path_to([id(one) for one, _ in left], _HOLDER_SECONDS, entry.site)
     return LeftOfModel(
         entry.name, entry.site, len(entry.refs), len(left), sum(size for _, size in left), holder
     )  # fmt: skip

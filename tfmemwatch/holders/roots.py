@@ -8,7 +8,7 @@ from typing import Any, List, NamedTuple, Optional
 
 from ..heap import frames
 from ..heap.classes import classes_in, module_of
-from ..ledger.site import attributes_of, is_framework, is_users
+from ..ledger.site import attributes_of, file_of, is_framework, is_users
 
 
 class Root(NamedTuple):
@@ -38,6 +38,11 @@ def mine() -> List[Root]:
     """The program's own modules and classes."""
     modules = [name for name in list(sys.modules) if is_users(name)]
     return [Root(name) for name in modules] + [Root(module_of(kind), weakref.ref(kind)) for kind in classes_in(modules)]
+
+
+def of_file(file: str) -> List[Root]:
+    """The modules of one file: where a thing was made is where it is held, as like as not."""
+    return [Root(name) for name, module in list(sys.modules.items()) if file and file_of(module) == file]
 
 
 def libraries() -> List[Root]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from functools import partial
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 from ..heap import frames
@@ -15,7 +16,8 @@ from ..heap.one_call import HOLD_SECONDS
 from ..heap.search import Reached, search
 from ..heap.weights import sizers_of_plain
 from ..ledger.site import attributes_of
-from .roots import Root, finalizers, frameworks, libraries, mine
+from ..model import UNKNOWN, Site
+from .roots import Root, finalizers, frameworks, libraries, mine, of_file
 
 SECONDS = 0.2  # for a search, in the background: for all of its parts
 CALLERS_SECONDS = 0.05  # and in a thread of the program's
@@ -98,10 +100,14 @@ def values_in(roots: List[Root], least: int, most_names: int, seconds: float) ->
     return found
 
 
-def way_to(goals: Iterable[int], seconds: float) -> Optional[Way]:
-    """The shortest way to one of some things, from the nearest names there are."""
+def way_to(goals: Iterable[int], seconds: float, near: Site = UNKNOWN) -> Optional[Way]:
+    """The shortest way to one of some things, from the nearest names there are.
+
+    Those of the file in which they were made come first: in a large program the time may not do for all.
+    """
     goals = frozenset(goals)
-    for met in searches(STAGES, goals, seconds) if goals else ():
+    own: Stage = (partial(of_file, near.file), False)
+    for met in searches((own, *STAGES) if near.file else STAGES, goals, seconds) if goals else ():
         found = next(filter(None, map(met.way_to, goals)), None)
         if found is not None:
             return found

@@ -9,6 +9,7 @@ from typing import Iterable, List, Tuple
 
 from ..heap.classes import class_named, module_of
 from ..ledger.site import is_framework
+from ..model import UNKNOWN, Site
 from ..units import count_of
 from .roots import Root
 from .search import Way, way_to
@@ -19,12 +20,12 @@ _REPEATED = re.compile(r"(\.\w+)\1\1+")  # a chain: `.next.next.next`
 _NAMED = frozenset(map(id, (FunctionType, MethodType, CELL)))
 
 
-def path_to(things: Iterable[int], seconds: float) -> str:
+def path_to(things: Iterable[int], seconds: float, near: Site = UNKNOWN) -> str:
     """`train.history (list, 4,312 items) → [0] → EagerTensor`, to one of the things with these ids.
 
     Nothing where none is found in this time.
     """
-    way = way_to(things, seconds)
+    way = way_to(things, seconds, near)
     return told(way) if way is not None else ""
 
 

@@ -241,7 +241,6 @@ class Detector:
     def found(self, ending: bool = False) -> List[Draft]:
         """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
-        drafts = [draft for draft in drafts if not self.steps.may_fill(draft)]
         counted = self.steps.drafts
         told = {draft.finding.site for draft in (*drafts, *counted)} - {UNKNOWN}
         is_open = {finding.story for finding in self._open.findings}

@@ -91,7 +91,7 @@ class Explanations:
         living = ids_alive(references[1:3] if len(references) > _SOME else references)
         if not living and finding.kind == "tape":
             living = ids_alive(tapes.from_before()[:1])
-        way = way_to(living, SECONDS if is_own else CALLERS_SECONDS)
+        way = way_to(living, SECONDS if is_own else CALLERS_SECONDS, finding.site)
         path = told(way) if way is not None else ""
         return _Way(path, cure_for(way, path, finding.kind), 0, 0) if way is not None and path else None
 

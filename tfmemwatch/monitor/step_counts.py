@@ -56,14 +56,6 @@ class StepCounts:
         """Whether collections explain what memory shows."""
         return self._collections is not None and self._collections.explains(held)
 
-    def may_fill(self, draft: Draft) -> bool:
-        """Whether what grows is put into a collection that has a bound, or may well have one."""
-        if self._collections is None:
-            return False
-        keys = {track.key for track in draft.tracks if track.key.kind in _HAVE_IDS}
-        refs = [ref for key in keys for ref in self._ledger.references_at((key.kind,), key.site, _MOST_IDS)]
-        return bool(refs) and self._collections.may_fill_with(frozenset(ids_alive(refs)))
-
     def _counted_things(self) -> FrozenSet[int]:
         """The ids of what lives and is counted one by one."""
         return frozenset(ids_alive([ref for kind in _HAVE_IDS for _, ref in self._ledger.references(kind, _MOST_IDS)]))
