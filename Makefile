@@ -12,8 +12,10 @@ demo:  ## a small serving loop with a leak in it, and the warning that names the
 quick:  ## all tests that need no TensorFlow, in seconds
 	@$(IN) quick -m pytest -q -m "not slow" $(WITH_TENSORFLOW:%=--ignore tests/%)
 
+# In two processes: with the modules of all tests in one, a program would be many times as large as programs are.
 test:  ## all tests, on the newest TensorFlow
-	@$(IN) newest -m pytest -q
+	@$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=tests/%); with=$$?; \
+	$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=--ignore tests/%) && exit $$with
 
 lint:  ## style, types, import contracts
 	@$(IN) lint -m ruff check

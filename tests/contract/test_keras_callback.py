@@ -124,7 +124,7 @@ def test_a_training_that_reaches_the_limit_is_saved_and_ended(model, data, tmp_p
     saved = []
     callback = LeakCallback(stop_at=0.9, checkpoint=saved.append)
     fit(model, data, callback, epochs=2)
-    assert "has used 90 % of the container limit of 1 GB" in callback.stopped
+    assert "has used 90 % of the container limit of 954 MiB" in callback.stopped
     assert saved == [model] and "saved by" in caplog.text
     monkeypatch.setattr(Filling, "read", lambda self: [Limit("container limit", 10**9, 95 * 10**7, True)])
     fit(model, data, callback)

@@ -17,7 +17,7 @@ def convert(window, number):
 @pytest.mark.parametrize("a_half", [100, 6000, 60_000])
 def test_ever_new_numbers_are_found_at_any_pace(a_half):
     """70,000 new numbers a second fill the table within the first half: the second one has room of its own."""
-    window = OperationsWindow(types.SimpleNamespace(process=None))
+    window = OperationsWindow(types.SimpleNamespace(process=types.SimpleNamespace(in_use_bytes=lambda: 0)))
     window.open()
     for number in range(a_half):
         convert(window, float(number))
@@ -33,7 +33,7 @@ def test_ever_new_numbers_are_found_at_any_pace(a_half):
 
 def test_numbers_that_come_again_are_not_new():
     """As many calls, of the same numbers."""
-    window = OperationsWindow(types.SimpleNamespace(process=None))
+    window = OperationsWindow(types.SimpleNamespace(process=types.SimpleNamespace(in_use_bytes=lambda: 0)))
     window.open()
     for number in range(6000):
         convert(window, float(number % 500))
@@ -53,7 +53,7 @@ def test_of_an_assignment_the_value_is_known():
         def _num_elements(self):
             return 1000
 
-    window = OperationsWindow(types.SimpleNamespace(process=None))
+    window = OperationsWindow(types.SimpleNamespace(process=types.SimpleNamespace(in_use_bytes=lambda: 0)))
     window.open()
     (lambda: (lambda: window._note_fast(0, 0, (None, "AssignVariableOp", None, object(), Value(), "x", False)))())()
     (row,) = window.read()

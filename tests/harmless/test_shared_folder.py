@@ -68,7 +68,7 @@ print(all(os.path.getsize(os.path.join(folder, name)) > 100 for name in sizes), 
 
 def test_a_file_that_others_truncate_does_not_kill_the_program(folder):
     """Writing to a mapping of it would be SIGBUS; the next look makes it whole again."""
-    assert own_process.said(TORN, PROMETHEUS_MULTIPROC_DIR=folder) == ["True 4"]
+    assert own_process.said(TORN, PROMETHEUS_MULTIPROC_DIR=folder) == ["True 5"]
 
 
 FULL = """

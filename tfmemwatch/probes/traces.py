@@ -149,15 +149,16 @@ class Traces(Probe):
             begin = None if depth or not (patch.is_live and scene.rank) else self._begin(args, kwargs)
             try:
                 try:
-                    local.depth = depth + 1
-                    graph = original(*args, **kwargs)
-                except BaseException as error:
-                    without_us(error)
-                    raise
-                finally:
+                    try:
+                        local.depth = depth + 1
+                        graph = original(*args, **kwargs)
+                    finally:
+                        local.depth = depth
+                finally:  # once more: an interrupt may come within the first
                     local.depth = depth
-            finally:  # once more: an interrupt may come within the first
-                local.depth = depth
+            except BaseException as error:
+                without_us(error)
+                raise
             if begin is not None:
                 complaint = ""
                 try:
