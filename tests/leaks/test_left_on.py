@@ -13,7 +13,7 @@ import pairs
 import pytest
 
 TREE = pairs.FOLDER.parent.parent
-SECONDS = {"leaky": 25, "cured": 8}
+SECONDS = {"leaky": 45, "cured": 8}  # a leak is found in some 10, where nothing else runs
 CASES = [
     ("eager", "functions.NewShapes"),
     ("eager", "variables.OverSeveralLines"),
@@ -65,7 +65,7 @@ def outcome(outcomes):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_leak_is_named(name, outcome):
-    """One finding, of the right kind and at the marked line, within 25 seconds."""
+    """One finding, of the right kind and at the marked line, within 45 seconds."""
     leaky = outcome(name, "leaky")
     assert leaky["named"] == leaky["wanted"], leaky["report"]
 
