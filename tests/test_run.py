@@ -223,10 +223,11 @@ SIGNALLED = """
     """
 
 
-def test_signals_reach_the_program(place):
-    """Each once, whatever it does with them."""
+@pytest.mark.parametrize("under", [[], ["nohup"]], ids=["", "nohup"])
+def test_signals_reach_the_program(place, under):
+    """Each once, whatever it does with them, and whatever was ignored where it was started."""
     program(place, SIGNALLED)
-    running = subprocess.Popen([*RUN, "program.py"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen([*under, *RUN, "program.py"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert running.stdout.readline() == b"ready\n"
     for number in (signal.SIGUSR1, signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         running.send_signal(number)

@@ -23,15 +23,16 @@ def run(command: List[str], environ: Dict[str, str]) -> int:
         _become(command, environ, before, parent)
     status = _status(child, passed_on)
     with contextlib.suppress(OSError, ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     return status
 
 
 def _passed_on() -> Set[Any]:
     own = {getattr(signal, name) for name in _OWN if hasattr(signal, name)}
-    every = set(range(1, signal.NSIG)) - own - {32, 33, 34}  # the last are glibc's
-    return {number for number in every if signal.getsignal(number) is not signal.SIG_IGN}
+    # What is ignored here, as under nohup, the program may handle all the same; while blocked it is not thrown away.
+    return set(range(1, signal.NSIG)) - own - {32, 33, 34}  # the last are glibc's
 
 
 def _become(command: List[str], environ: Dict[str, str], mask: Any, parent: int) -> None:
