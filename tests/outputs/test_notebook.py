@@ -105,7 +105,7 @@ def test_a_cell_under_watch_runs_as_it_is_and_says_what_it_made(run):
     assert results(before) == ["45"] and "TensorFlow is not imported yet" in checked(pages(before))
     assert results(five) == ["5"] and results(quiet) == [] and results(after) == ["1"]
     shown = checked(pages(five))
-    assert "five variables" in shown and "In [3]:5 make()" in shown and '<td class="n">+5</td>' in shown
+    assert "five variables" in shown and "cell [3], line 5 make()" in shown and '<td class="n">+5</td>' in shown
     assert any(one.evalue.startswith("%%memwatch has no --all") for one in unknown if one.output_type == "error")
     (error,) = [one for one in failed if one.output_type == "error"]
     assert (error.ename, error.evalue) == ("KeyError", "'theirs'")
