@@ -10,7 +10,7 @@ demo:  ## a small serving loop with a leak in it, and the warning that names the
 	@$(IN) newest examples/serving_loop_with_a_leak.py
 
 quick:  ## all tests that need no TensorFlow, in seconds
-	@$(IN) quick -m pytest -q -m "not slow" $(WITH_TENSORFLOW:%=--ignore tests/%)
+	@$(IN) quick -m pytest -q -n 2 -m "not slow" $(WITH_TENSORFLOW:%=--ignore tests/%)
 
 # In two processes: with the modules of all tests in one, a program would be many times as large as programs are.
 test:  ## all tests, on the newest TensorFlow
