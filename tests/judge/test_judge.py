@@ -413,3 +413,17 @@ def test_what_was_made_at_the_start_is_no_part_of_the_growth():
         looked(judge, counts, step)
     (draft,) = judge.drafts(counts)
     assert draft.finding.grown <= 400
+
+
+def test_by_the_clock_a_pause_is_no_end():
+    """Fourteen retraces in a second, for ever-new values, and then a pause: it is over when it has paused for long."""
+    judge, rows = Judge(COUNT_EVENTS, "hour"), [made("function_graph"), made("retrace")]
+    key = Key("function_graph", LOOP)
+    said = {}
+    for now in (*[look / 14 for look in range(15)], 3.0, 30.0, 59.0, 70.0):
+        judge.look(tallies(rows, min(14, round(14 * now))), now)
+        judge.know_endless([key])
+        drafts = judge.drafts(tallies(rows, min(14, round(14 * now))))
+        judge.keep(drafts)  # they are told
+        said[now] = [draft.finding.kind for draft in drafts]
+    assert [said[now] for now in (1.0, 3.0, 30.0, 59.0, 70.0)] == [["retrace"]] * 4 + [[]]

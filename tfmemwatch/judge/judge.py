@@ -17,6 +17,7 @@ from .tallies import bytes_of, clock_of, counted_as, order_of, values_in
 from .tracks import Track
 
 _MOST_SERIES = 600
+_REST_SECONDS = 60.0  # that a program may pause without an end to what was found of it
 
 
 class Draft(NamedTuple):
@@ -87,7 +88,10 @@ class Judge:
         return again is not None and again.climbs >= 0.5 * track.climbs
 
     def _leaks(self, track: Track) -> bool:
-        return track.leaking is not None or (track.is_endless and track.died == 0 and track.is_rising(self._now))
+        if track.leaking is not None or not track.is_endless or track.died:
+            return track.leaking is not None
+        is_resting = track.key in self._endless and track.rests(self._now) <= _REST_SECONDS
+        return is_resting or track.is_rising(self._now)
 
     @property
     def has_leaks(self) -> bool:

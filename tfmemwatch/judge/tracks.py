@@ -140,6 +140,10 @@ class Track:
         more, pace = first - self.start, (last - first) / (now - since)
         return more if 0.5 <= more / max(1e-9, pace * (since - self.first_at)) <= 2 else 0.0
 
+    def rests(self, now: float) -> float:
+        """How much longer it has stood still than it has climbed."""
+        return now - self.climbed_at - (self.climbed_at - self.first_at)
+
     def has_climbed_lately(self, now: float) -> bool:
         """Whether it has not stood still for as long as it climbed."""
         return now - self.climbed_at <= max(2.0, self.climbed_at - self.first_at)
