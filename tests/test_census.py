@@ -311,7 +311,7 @@ def test_a_way_that_leads_back_to_the_collection_is_no_name():
         return manager
 
     manager = filled()
-    holder = holder_of(manager.rows)
+    holder = holder_of(manager.rows, 20.0)  # among all that other tests have left
     assert (holder.path, holder.names) == ("manager (Manager.rows)", ("manager",))
 
 

@@ -41,6 +41,25 @@ def test_a_variable_that_is_given_up_after_a_look_dies(look):
     assert alive() is None
 
 
+def test_what_a_finalizer_is_called_for_dies_though_it_is_looked_at_meanwhile():
+    """Whoever holds the frame of `__del__` while it ends holds what it was called for, though that counts as dead."""
+    names, looks = [], []
+
+    def called():
+        looks.append(frames.running())
+        names.append(next(looks[0]).function)
+
+    class Closed:
+        def __del__(self):
+            called()
+
+    thing = Closed()
+    alive = weakref.ref(thing)
+    del thing
+    assert alive() is None
+    assert names == ["test_what_a_finalizer_is_called_for_dies_though_it_is_looked_at_meanwhile"]
+
+
 def test_a_variable_of_another_thread_dies_too():
     """The same, of a function that waits."""
     given_up, looked, here = threading.Event(), threading.Event(), threading.Event()

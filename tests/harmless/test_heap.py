@@ -78,7 +78,7 @@ SERVICE = Service()
 
 
 def followed():
-    way = way_to([id(SERVICE.rows)], 1.0)
+    way = way_to([id(SERVICE.rows)], 30.0)  # what all tests have left is looked through, beside a busy thread
     one = GrowingCollection(way, 3)
     one.look()
     return one.weight

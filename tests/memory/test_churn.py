@@ -46,9 +46,9 @@ def test_it_is_found_by_the_calls_however_seldom_the_watch_looks():
     """Left on, with a look each second: within 5,000 calls, with the line of the call and what each of them leaves."""
     told = churned("left_on", "malloc", "5000", TFMEMWATCH_SAMPLE_SECONDS="1")
     assert told["found"] == ["native_heap"], told
-    said = re.match(r"churn.py:.* each call of Net net.__call__ leaves about ([\d.]+) (k?B) ", told["said"][0])
+    said = re.match(r"churn.py:.* each call of Net net.__call__ leaves about ([\d.]+) (KiB|B) ", told["said"][0])
     assert said, told
-    assert float(said[1]) * {"B": 1, "kB": 1000}[said[2]] == pytest.approx(1040, rel=0.25), told
+    assert float(said[1]) * {"B": 1, "KiB": 1024}[said[2]] == pytest.approx(1040, rel=0.25), told
 
 
 def test_50_megabytes_that_come_and_go_are_no_leak():

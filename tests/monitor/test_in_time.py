@@ -3,8 +3,10 @@
 import math
 
 import pytest
-from simulated import BASE, MB, Program, without_a_heap
+from simulated import BASE, LINE, MB, Program, without_a_heap
 
+from tfmemwatch.evidence.call_growth import Row
+from tfmemwatch.growth.per_call import GrowthPerCall, Reading
 from tfmemwatch.memory.stake import Stake
 from tfmemwatch.monitor.by_clock import WHOLE, ByClock
 
@@ -241,3 +243,23 @@ def test_models_that_were_loaded_are_not_accused_of_what_takes_memory_after_them
         BASE + ROOM,
     ).run(BEGINS + 600, until_warned=False)
     assert not {one.kind for _, one in program.warnings} & {"model_rebuild", "cache", "variable"}
+
+
+def test_what_calls_leave_in_native_memory_is_found_though_memory_swings_as_if_it_ended_soon():
+    """While it is looked at often, for what would end soon, the calls are judged as before."""
+    rise = GrowthPerCall()
+
+    def held(now):
+        return 5 * MB * (now % 60)
+
+    program = Program(held, limit=BASE + 2000 * MB, sample_seconds=1.0)
+
+    def calls():
+        number = range(rise.readings + 1, int(2 * program.now))
+        rise.add(Reading(64 * one, 64000 * one) for one in number)
+        return [Row(LINE, "Net net.__call__", rise)]
+
+    program.calls = calls
+    program.run(40)
+    assert program.between > 20
+    assert [(finding.kind, finding.site) for _, finding in program.told] == [("native_heap", LINE)]

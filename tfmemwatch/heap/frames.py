@@ -9,7 +9,8 @@ import sys
 from contextlib import suppress
 from functools import lru_cache
 from inspect import CO_OPTIMIZED
-from itertools import chain, compress, filterfalse, repeat, starmap, tee
+from itertools import chain, compress, filterfalse, repeat, starmap, takewhile, tee
+from operator import and_, not_, truth
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
 from typing import Any, Callable, FrozenSet, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
@@ -21,8 +22,8 @@ SUSPENDED: FrozenSet[type] = frozenset((GeneratorType, CoroutineType, AsyncGener
 _FRAMES = ("gi_frame", "cr_frame", "ag_frame")
 
 
-# A module has its names itself; and what a finalizer is called for would come back to life in our hands.
-_NOT_READ = ("<module>", "__del__")
+_MODULE = "<module>"  # it has its names itself
+_FINALIZERS = frozenset(("__del__",))
 
 
 class Running(NamedTuple):
@@ -40,11 +41,11 @@ def running() -> Iterator[Running]:
     A frame that somebody holds while its function ends keeps the variables of the function: no other is held for it.
     """
     for thread in _threads():
-        frames = _of_user(thread)[::-1]
+        frames = _of_user(thread)
         while frames:
             at = frames.pop()
             code = at.f_code
-            if code.co_name not in _NOT_READ:
+            if code.co_name != _MODULE:
                 found = Running(code.co_name, str(at.f_globals.get("__name__", "")), thread, variables(at))
                 del at
                 yield found
@@ -53,6 +54,7 @@ def running() -> Iterator[Running]:
 _back = FrameType.f_back.__get__
 _code = FrameType.f_code.__get__
 _file = CodeType.co_filename.__get__
+_name = CodeType.co_name.__get__
 
 
 def _threads() -> List[int]:
@@ -63,7 +65,10 @@ def _threads() -> List[int]:
 
 
 def _of_user(thread: int) -> List[FrameType]:
-    """The frames of a thread that are of the user's files, the innermost first."""
+    """The frames of a thread that are of the user's files, the innermost last.
+
+    That of a finalizer, and of what it calls, is not among them: what it is called for would come back to life.
+    """
     files: Set[str] = set()
     call = OneCall()
     call.do(map(files.update, (map(_file, map(_code, _frames(call, (thread,)))),)))
@@ -73,9 +78,11 @@ def _of_user(thread: int) -> List[FrameType]:
     if wanted:
         call = OneCall()
         all_frames = _frames(call, (thread,))
-        call.do(
-            map(found.extend, (compress(all_frames, map(wanted.__contains__, map(_file, map(_code, all_frames)))),))
-        )
+        call.do(map(list.reverse, (all_frames,)))
+        is_user = map(wanted.__contains__, map(_file, map(_code, iter(all_frames))))
+        goes_on = map(not_, map(_FINALIZERS.__contains__, map(_name, map(_code, iter(all_frames)))))
+        outside = map(and_, takewhile(truth, goes_on), is_user)
+        call.do(map(found.extend, (compress(all_frames, outside),)))
         call.run()
     return found
 

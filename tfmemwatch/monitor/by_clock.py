@@ -131,7 +131,9 @@ class ByClock:
         is_late = 0 <= late < self.longest_seconds
         self._looked_at = now - late if is_late else now  # so that a day has as many as it should
         news = self.look_between(now)
-        return news + self.steady.look(now, may_inquire=self._urgent is None)
+        urgent = self._urgent
+        is_explained = urgent is not None and urgent.has_drafts
+        return news + self.steady.look(now, may_inquire=urgent is None, is_explained=is_explained)
 
     def look_between(self, now: float) -> List[Finding]:
         """One look of the second detector, where there is one."""

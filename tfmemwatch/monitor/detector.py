@@ -90,17 +90,20 @@ class Detector:
         """What is there already is where growth is counted from."""
         self._judge.look(tallies, 0)
 
-    def look(self, now: float, may_inquire: bool = True) -> List[Finding]:
-        """Take one look; what comes back is to be told. `may_inquire`: nobody else takes evidence."""
-        if self.see(now, may_inquire) or self._looks % _REFRESH == 0:
+    def look(self, now: float, may_inquire: bool = True, is_explained: bool = False) -> List[Finding]:
+        """Take one look; what comes back is to be told.
+
+        `may_inquire`: nobody else takes evidence. `is_explained`: somebody else has found what grows.
+        """
+        if self.see(now, may_inquire, is_explained) or self._looks % _REFRESH == 0:
             return self.sum_up()
         return []
 
-    def see(self, now: float, may_inquire: bool = True) -> bool:
+    def see(self, now: float, may_inquire: bool = True, is_explained: bool = False) -> bool:
         """Take one look; True where there is something to tell."""
         self._looks += 1
         self._lines.look()
-        news = self._look_at_all(now, may_inquire)
+        news = self._look_at_all(now, may_inquire, is_explained)
         news = self.steps.look(now, self._held) or news
         with self._taking_evidence():
             return self._keeping.look() or news
@@ -124,16 +127,18 @@ class Detector:
 
     # -- one look
 
-    def _look_at_all(self, now: float, may_inquire: bool) -> bool:
+    def _look_at_all(self, now: float, may_inquire: bool, is_explained: bool) -> bool:
         """Counts, then memory; True where there is something to tell."""
         tallies = self._readings.counts()
         news = self._judge.look(tallies, now)
         news = self._confirm_counts(tallies) or news
         if not self._is_asked:
             news = self._judge.know_endless(_graphs_of(self._readings.endless_retraces())) or news
-        return (self._look_at_memory(now, may_inquire) or news) if self._readings.config.evidence else news
+        if not self._readings.config.evidence:
+            return news
+        return self._look_at_memory(now, may_inquire, is_explained) or news
 
-    def _look_at_memory(self, now: float, may_inquire: bool) -> bool:
+    def _look_at_memory(self, now: float, may_inquire: bool, is_explained: bool) -> bool:
         memory, inquiry = self._readings.memory(), self._inquiry
         self._held = float(memory.held_bytes or 0)
         self._begin_anew_if_starting(memory)
@@ -146,9 +151,9 @@ class Detector:
             news = self._confirm_bytes(memory) or news
         can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
         is_beside = self._judge.has_told
-        may_take = may_inquire and self._readings.may_take_evidence()
-        unexplained = may_take and not self._judge.anything_rises()
-        may_look = (unexplained or (is_beside and may_take)) and can_afford
+        may_take = self._readings.may_take_evidence()
+        unexplained = may_take and not is_explained and not self._judge.anything_rises()
+        may_look = (unexplained or (is_beside and may_take)) and can_afford and may_inquire
         may_begin = may_look and (inquiry.is_open or not self.steps.has_begun)
         with self._taking_evidence():
             news = inquiry.look(memory, may_begin, now, self._readings.memory, is_beside) or news
