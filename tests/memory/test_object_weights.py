@@ -49,6 +49,15 @@ def test_a_large_object_is_found_wherever_it_is_held(what):
 
 
 @pytest.mark.slow
+def test_what_a_long_collection_holds_is_weighed_to_its_end():
+    """A hundred thousand texts in a list, which are asked in several calls: no thread waits for all of them."""
+    before = object_weights.read().python_bytes
+    kept = [bytes(1000) for _ in range(100000)]
+    expected = sys.getsizeof(kept) + sum(map(sys.getsizeof, kept))
+    assert object_weights.read().python_bytes - before == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.slow
 def test_a_long_collection_weighs_what_its_table_does():
     """Lists, dicts and sets of a hundred thousand."""
     before = object_weights.read().python_bytes

@@ -9,11 +9,12 @@ import sys
 import time
 from abc import ABCMeta
 from array import array
-from itertools import chain, compress, islice
+from functools import partial
+from itertools import chain, compress, islice, repeat
 from types import CodeType
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from ..heap.classes import ids_of, with_children
+from ..heap.classes import NO_IDS, ids_of, with_children
 from ..heap.frames import running
 from ..heap.instances import references_to
 from ..heap.one_call import OneCall, everything_in, of_types
@@ -57,9 +58,7 @@ def read() -> ObjectWeights:
     array_kind = getattr(sys.modules.get("numpy"), "ndarray", None)
     weighing = _Weighing(array_kind)
     weighing.read_variables()
-    first = 0
-    while weighing.read_part(first, first + _PART) and first <= 2 * _MOST_OBJECTS:
-        first += _PART
+    weighing.read_all()
     arrays = {thing: size for thing, size in weighing.arrays.items() if thing not in weighing.large}
     tensors, tensors_bytes = _tensors(weighing.addresses)
     variables, variables_bytes = _variables()
@@ -69,7 +68,9 @@ def read() -> ObjectWeights:
     )  # fmt: skip
 
 
-_PART = 15000  # things that are asked in one call
+_LEAST_PART, _MOST_PART = 500, 15000  # things that are asked in one call
+_PART_SECONDS = 0.015  # that a call should take
+_SLICE = 40000  # parts of one thing that are asked in one call
 _MOST_LEVELS = 3  # of tuples in tuples
 _TABLES = ids_of((
     list, dict, set, frozenset, type, ABCMeta,
@@ -90,6 +91,7 @@ class _Weighing:
         self.large: Dict[int, int] = {}
         self.arrays: Dict[int, int] = {}
         self.addresses: Set[int] = set()  # of the data of larger arrays
+        self._long: Dict[int, int] = {}  # collections of more than one slice, and how many parts they have
         self._array_kind = array_kind
         self._array_kinds = ids_of(with_children((array_kind,)) if array_kind is not None else ())
 
@@ -99,26 +101,51 @@ class _Weighing:
         call = OneCall()
         self._read(call, call.box(variables), variables)
 
-    def read_part(self, first: int, last: int) -> bool:
-        """Some of all things that the collector knows; whether there were any."""
+    def read_all(self) -> None:
+        """All that the collector knows, part by part; then what long collections hold beyond their first slice."""
+        first, number = 0, _LEAST_PART
+        while first <= 2 * _MOST_OBJECTS:
+            began = time.thread_time()
+            if not self._read_part(first, first + number):
+                break
+            first += number
+            took = max(time.thread_time() - began, 1e-4)
+            number = int(min(_MOST_PART, 4 * number, max(_LEAST_PART, number * _PART_SECONDS / took)))
+        for thing, parts in list(self._long.items()):
+            for start in range(_SLICE, parts, _SLICE):
+                self._read_slice(thing, start)
+
+    def _read_part(self, first: int, last: int) -> bool:
+        """Some of all things; whether there were any."""
         call = OneCall()
         part = call.box(islice(everything_in(call)(), first, last))
         number = call.numbers(map(len, (part,)))
         self._read(call, part, ())
         return number[0] > 0
 
-    def _read(self, call: OneCall, part: List[Any], passing: Iterable[Dict[str, Any]]) -> None:
+    def _read_slice(self, thing: int, start: int) -> None:
+        """What one of them holds, from some place on."""
+        call = OneCall()
+        everything = everything_in(call)
+        part = call.box(islice(compress(everything(), map(thing.__eq__, map(id, everything()))), 1))
+        self._read(call, part, (), start)
+
+    def _read(self, call: OneCall, part: List[Any], passing: Iterable[Dict[str, Any]], start: int = 0) -> None:
         below = call.box()
-        level = part
-        for _ in range(_MOST_LEVELS):
-            parts = call.box(chain.from_iterable(map(gc.get_referents, level)))
-            kinds = _TEXTS | _HOLDERS | self._array_kinds
-            found = call.box(of_types(parts.__iter__, kinds))
+        level, kinds = part, _TEXTS | _HOLDERS | self._array_kinds
+        long_ids = long_lengths = array("Q")
+        for depth in range(_MOST_LEVELS):
+            first, last = (start, start + _SLICE) if depth == 0 else (0, sys.maxsize)
+            parts = call.lists(map(gc.get_referents, level))
+            if depth == 0:
+                is_long = map(_SLICE.__lt__, map(len, parts))
+                long_ids = call.numbers(map(id, compress(level, is_long)))
+                long_lengths = call.numbers(filter(_SLICE.__lt__, map(len, parts)))
+            found = call.box(of_types(partial(_slices, parts, first, last), kinds))
             call.do(map(below.extend, (found,)))
-            call.do(map(list.clear, (parts,)))
             holders = call.box(of_types(found.__iter__, _HOLDERS))
             level = call.box(compress(holders, map(operator.not_, map(gc.is_tracked, holders))))
-        tables = of_types(part.__iter__, _TABLES)
+        tables = of_types(part.__iter__, _TABLES if start == 0 else NO_IDS)
         named = chain(tables, of_types(below.__iter__, _TEXTS), of_types(below.__iter__, _HOLDERS))
         known = call.box(named)
         large = call.box(compress(known, map(SMALL_BYTES.__lt__, map(sys.getsizeof, known))))
@@ -133,9 +160,16 @@ class _Weighing:
             addresses = call.numbers(map(operator.itemgetter(0), places))
         call.do(map(dict.clear, passing))
         call.run()
+        if start == 0:
+            self._long.update(zip(long_ids, long_lengths))
         self.large.update(zip(ids, sizes))
         self.arrays.update(zip(ids_of_arrays, sizes_of_arrays))
         self.addresses.update(addresses)
+
+
+def _slices(lists: List[List[Any]], first: int, last: int) -> Iterator[Any]:
+    """The parts that stand there in each of these lists."""
+    return chain.from_iterable(map(islice, lists, repeat(first), repeat(last)))
 
 
 def _tensors(known: Set[int]) -> Tuple[int, int]:
