@@ -68,8 +68,8 @@ def read() -> ObjectWeights:
     )  # fmt: skip
 
 
-_LEAST_PART, _MOST_PART = 500, 15000  # things that are asked in one call
-_PART_SECONDS = 0.015  # that a call should take
+_LEAST_PART, _MOST_PART = 5000, 15000  # things that are asked in one call, which has a cost of its own
+_PART_SECONDS = 0.03  # that a call should take
 _SLICE = 40000  # parts of one thing that are asked in one call
 _MOST_LEVELS = 3  # of tuples in tuples
 _TABLES = ids_of((
@@ -110,7 +110,7 @@ class _Weighing:
                 break
             first += number
             took = max(time.thread_time() - began, 1e-4)
-            number = int(min(_MOST_PART, 4 * number, max(_LEAST_PART, number * _PART_SECONDS / took)))
+            number = int(min(_MOST_PART, max(_LEAST_PART, number * _PART_SECONDS / took)))
         for thing, parts in list(self._long.items()):
             for start in range(_SLICE, parts, _SLICE):
                 self._read_slice(thing, start)
