@@ -133,8 +133,9 @@ def change(name):
     """What the cure takes out and puts in, with the line before and after."""
     before = [line.partition(MARK)[0] for line in program(name).splitlines()]
     after = program(name + "_cured").splitlines()
-    lines = list(difflib.unified_diff(before, after, n=1, lineterm=""))[2:]
-    return "".join(line.rstrip() + "\n" if line[:2] != "@@" else "" for line in lines)
+    lines = list(difflib.unified_diff(before, after, n=1, lineterm=""))[3:]
+    shown = [" ..." if line[:2] == "@@" else line for line in lines if line != " "]
+    return "".join(line.rstrip() + "\n" for line in shown)
 
 
 def page():
