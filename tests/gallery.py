@@ -15,7 +15,7 @@ PROGRAMS = TREE / "examples" / "gallery"
 PAGE = TREE / "docs" / "pages" / "gallery.md"
 PICTURES = PAGE.parent / "pictures" / "gallery"
 MARK = "  # leaks"
-WIDE, HIGH = 900, 760
+WIDE, HIGH = 900, 850
 
 Leak = namedtuple("Leak", "name kind title story cure")
 GALLERY = (
@@ -151,6 +151,7 @@ def page():
 
 def main():
     import browser as browsers
+    from palette import with_palette
 
     PAGE.write_text(page(), encoding="utf-8")
     PICTURES.mkdir(exist_ok=True)
@@ -161,7 +162,7 @@ def main():
         for name in asked:
             browser.looks(WIDE, "light")
             browser.go((Path(folder) / (name + ".html")).as_uri())
-            (PICTURES / (name + ".png")).write_bytes(browser.picture(HIGH))
+            (PICTURES / (name + ".png")).write_bytes(with_palette(browser.picture(HIGH)))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,6 @@ def evaluate(batch):
     return measure(features, labels, metric)
 
 
-for batch in range(200):
+for batch in range(120):
     evaluate(batch)
 print(evaluate.report())

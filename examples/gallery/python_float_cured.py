@@ -1,5 +1,6 @@
 """A server scores each request with a weight that is a Python number."""
 
+import numpy as np
 import tensorflow as tf
 import tfmemwatch
 
@@ -15,9 +16,9 @@ def score(features, boost):
 def handle(request):
     features = tf.random.normal((1, 16))
     boost = 1.0 + request / 1000
-    return score(features, tf.constant(boost))
+    return score(features, tf.constant(np.float32(boost)))
 
 
-for request in range(200):
+for request in range(120):
     handle(request)
 print(handle.report())
