@@ -23,6 +23,6 @@ def train_step(step):
     session.run(train, {features: np.random.rand(32, 16)})
 
 
-for step in range(200):
+for step in range(120):
     train_step(step)
 print(train_step.report())

@@ -15,6 +15,6 @@ def next_batch(client):
     return next(streams[client])
 
 
-for request in range(200):
+for request in range(120):
     next_batch("client-%d" % (request // 2))
 print(next_batch.report())

@@ -24,6 +24,6 @@ def trial(number):
     return float(loss)
 
 
-for number in range(60):
+for number in range(40):
     trial(number)
 print(trial.report())

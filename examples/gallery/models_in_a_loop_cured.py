@@ -25,6 +25,6 @@ def trial(number):
     return float(loss)
 
 
-for number in range(60):
+for number in range(40):
     trial(number)
 print(trial.report())

@@ -16,6 +16,6 @@ def recommend(user):
     return cache[user].argmax()
 
 
-for request in range(800):
+for request in range(480):
     recommend("user-%d" % (request // 2))
 print(recommend.report())

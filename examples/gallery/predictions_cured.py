@@ -18,6 +18,6 @@ def recommend(user):
     return cache[user].argmax()
 
 
-for request in range(800):
+for request in range(480):
     recommend("user-%d" % (request // 2))
 print(recommend.report())

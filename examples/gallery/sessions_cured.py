@@ -23,6 +23,6 @@ def handle(user):
     return sessions[user].run(answer, {features: np.ones((1, 16))})
 
 
-for request in range(240):
+for request in range(160):
     handle("user-%d" % (request // 2))
 print(handle.report())
