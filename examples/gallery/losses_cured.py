@@ -17,6 +17,6 @@ def train_step():
     history.append(float(tf.reduce_mean(losses)))
 
 
-for step in range(120):
+for _ in range(120):
     train_step()
 print(train_step.report())

@@ -8,10 +8,8 @@ labels = tf.reduce_sum(features, axis=1, keepdims=True)
 
 
 def build(width):
-    return tf.keras.Sequential([  # leaks: Keras gives each variable a new name, TensorFlow keeps a kernel for it
-        tf.keras.layers.Dense(width, activation="relu"),
-        tf.keras.layers.Dense(1),
-    ])
+    layers = [tf.keras.layers.Dense(width, activation="relu"), tf.keras.layers.Dense(1)]
+    return tf.keras.Sequential(layers)  # leaks: a new name for each variable, and a kernel for each name
 
 
 @tfmemwatch.watch

@@ -8,10 +8,8 @@ labels = tf.reduce_sum(features, axis=1, keepdims=True)
 
 
 def build(width):
-    return tf.keras.Sequential([
-        tf.keras.layers.Dense(width, activation="relu"),
-        tf.keras.layers.Dense(1),
-    ])
+    layers = [tf.keras.layers.Dense(width, activation="relu"), tf.keras.layers.Dense(1)]
+    return tf.keras.Sequential(layers)
 
 
 @tfmemwatch.watch

@@ -18,6 +18,6 @@ def train_step():
     return tf.add_n(snapshots[-10:]) / 10.0
 
 
-for step in range(100):
+for _ in range(100):
     train_step()
 print(train_step.report())

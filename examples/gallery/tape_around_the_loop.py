@@ -16,6 +16,6 @@ def train_step(tape):
 
 
 with tf.GradientTape(persistent=True) as tape:  # leaks: it keeps what every step has computed
-    for step in range(160):
+    for _ in range(160):
         train_step(tape)
 print(train_step.report())

@@ -15,7 +15,7 @@ def train_step(tape):
     return loss
 
 
-for step in range(160):
+for _ in range(160):
     with tf.GradientTape(persistent=True) as tape:
         train_step(tape)
 print(train_step.report())

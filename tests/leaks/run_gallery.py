@@ -8,6 +8,7 @@ TensorFlow is imported once; what then runs a program is a fork.
 import argparse
 import contextlib
 import dataclasses
+import importlib
 import io
 import json
 import os
@@ -26,8 +27,8 @@ def main():
     parser.add_argument("names", nargs="+")
     parser.add_argument("--pages", help="a folder, to which the page of each is written")
     asked = parser.parse_args()
-    import tensorflow  # noqa: F401 - for all forks
-    import tfmemwatch  # noqa: F401
+    for package in ("tensorflow", "tfmemwatch"):
+        importlib.import_module(package)  # for all forks
 
     for name in asked.names:
         sys.stdout.flush()
