@@ -15,7 +15,12 @@ PROGRAMS = TREE / "examples" / "gallery"
 PAGE = TREE / "docs" / "pages" / "gallery.md"
 PICTURES = PAGE.parent / "pictures" / "gallery"
 MARK = "  # leaks"
-WIDE, HIGH = 900, 850
+WIDE = 900
+BELOW = "return Math.ceil(document.querySelector('%s').getBoundingClientRect().bottom) + 16"
+SHOWN = {  # of a leak the headline and what is found; of a cured program the headline and memory
+    False: "document.querySelector('#memory').remove(); " + BELOW % "#finding-1",
+    True: BELOW % "#memory .panel",
+}
 
 Leak = namedtuple("Leak", "name kind title story cure")
 GALLERY = (
@@ -156,7 +161,7 @@ def main():
     from palette import with_palette
 
     PAGE.write_text(page(), encoding="utf-8")
-    PICTURES.mkdir(exist_ok=True)
+    PICTURES.mkdir(parents=True, exist_ok=True)
     asked = sys.argv[1:] or names()
     with tempfile.TemporaryDirectory() as folder, browsers.started() as browser:
         run = [sys.executable, str(TREE / "tests" / "leaks" / "run_gallery.py"), "--pages", folder, *asked]
@@ -164,7 +169,8 @@ def main():
         for name in asked:
             browser.looks(WIDE, "light")
             browser.go((Path(folder) / (name + ".html")).as_uri())
-            (PICTURES / (name + ".png")).write_bytes(with_palette(browser.picture(HIGH)))
+            high = browser.run(SHOWN[name.endswith("_cured")])
+            (PICTURES / (name + ".png")).write_bytes(with_palette(browser.picture(high)))
 
 
 if __name__ == "__main__":
