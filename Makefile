@@ -4,7 +4,7 @@ IN = python3 tests/matrix.py --in
 # These start TensorFlow; all other tests run without it.
 WITH_TENSORFLOW = contract harmless leaks
 
-.PHONY: demo quick test lint docs tables matrix replicas bench clean
+.PHONY: demo quick test lint docs tables gallery matrix replicas bench clean
 
 demo:  ## a small serving loop with a leak in it, and the warning that names the line
 	@$(IN) newest examples/serving_loop_with_a_leak.py
@@ -28,6 +28,9 @@ docs:  ## the documentation as web pages, in build/docs; a broken link is an err
 
 tables:  ## the documentation's tables and the example's dashboard, from the catalogue
 	@$(IN) quick tests/tables.py
+
+gallery:  ## the gallery of the documentation: its programs are run, and their pages drawn by Chromium; some minutes
+	@$(IN) newest tests/gallery.py
 
 matrix:  ## the contract and leak tests, on every TensorFlow but the newest, which `make test` has
 	@python3 tests/matrix.py

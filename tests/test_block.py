@@ -52,6 +52,13 @@ def test_an_end_that_fails_hides_no_exception_and_leaves_nothing_installed(failu
 # -- as a decorator
 
 
+def test_the_report_of_a_block_knows_the_nearest_limit():
+    """A block takes no looks by the clock: limits are read when the report is asked for."""
+    with tfmemwatch.watch("suspect", log=False) as block:
+        block.step()
+    assert block.report().limit.left_bytes > 0
+
+
 def test_without_parentheses_all_calls_are_one_block(fake_tf):
     """Each call is a step; what leaks is told and can be asked for."""
     kept = []

@@ -4,6 +4,7 @@ import collections
 import concurrent.futures
 import functools
 import gc
+import itertools
 import logging
 import sys
 import threading
@@ -321,3 +322,13 @@ def test_what_tensorflow_puts_around_a_list_of_a_layer_has_the_name_of_the_attri
     for thing in (program.trainer.rows, program.trainer.rows._last_wrapped_list_snapshot):
         holder = holder_at(way_to([id(thing)], SECONDS))
         assert (holder.path, holder.names[0], holder.is_within) == ("Trainer.rows", "rows", False)
+
+
+def test_what_tensorflow_keeps_inside_is_not_the_programs(program):
+    """A list that an object written in C++ refers to, without a name for it, is kept within that object."""
+    opaque = type("Graph", (itertools.repeat,), {"__module__": "tensorflow.python.framework.ops", "__slots__": ()})
+    kept = [Thing() for _ in range(5)]
+    program.trainer.graph = opaque(kept)
+    way = way_to([id(kept)], SECONDS)
+    holder = holder_at(way)
+    assert (holder.path, holder.is_within) == ("Trainer.graph (Graph.…)", True)

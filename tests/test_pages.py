@@ -1,6 +1,6 @@
 """What the README and the documentation show can be run as it stands.
 
-The programs of `findings.md` are run in `tests/leaks/test_documented.py`: half of them leak.
+The programs of `findings.md` and `gallery.md` are run in `tests/leaks/`: half of them leak.
 """
 
 import re
@@ -12,7 +12,8 @@ import pytest
 TREE = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 PAGES = sorted((TREE / "docs" / "pages").rglob("*.md"))
-FILES = [TREE / "README.md", *(page for page in PAGES if page.name != "findings.md")]
+LEAKING = ("findings.md", "gallery.md")
+FILES = [TREE / "README.md", *(page for page in PAGES if page.name not in LEAKING)]
 BLOCKS = [(file.name, code) for file in FILES for code in BLOCK.findall(file.read_text(encoding="utf-8"))]
 
 

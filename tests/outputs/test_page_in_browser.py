@@ -147,6 +147,16 @@ def test_a_range_is_chosen_and_kept(shown):
     assert browser.run(press + pressed) == ["1 day"]
 
 
+def test_a_block_says_after_how_many_steps_memory_runs_out(shown):
+    """What is left below the nearest limit, by what each step leaves; its title stands alone where no process is."""
+    report = dataclasses.replace(STATES["block"](), program=None)
+    finding = report.findings[0]
+    steps = report.limits[0].left_bytes * finding.grown / (finding.bytes * finding.rate)
+    browser = shown(report)
+    assert "in about %s steps" % count_of(float("%.2g" % steps)) in text(browser, "#headline")
+    assert text(browser, ".who") == report.title
+
+
 def test_the_code_to_write_instead_can_be_copied(shown):
     """With a button that says so; where the browser gives no clipboard, the code is selected."""
     browser = shown(STATES["leak"]())

@@ -10,7 +10,7 @@ from ..heap import frames
 from ..heap.classes import bases_of, class_named, module_of
 from ..heap.parts import index_of, part_of
 from ..heap.weights import is_cached
-from ..ledger.site import attributes_of, is_a_name, is_users
+from ..ledger.site import attributes_of, is_a_name, is_framework, is_users
 from .search import SECONDS, Way, way_to
 from .steps import CELL, COLLECTIONS, Step, is_suspended, owners_on, steps_of
 
@@ -110,9 +110,12 @@ class _Naming:
         if depth >= _MOST_UP:
             return None
         outer = self.name(at - 1, depth + (kind not in (FunctionType, MethodType, tuple)))
-        if outer is None or not issubclass(kind, COLLECTIONS):
-            return outer
-        return outer._replace(path=outer.path + "[…]", bound=None, is_nested=True)
+        if outer is None:
+            return None
+        if issubclass(kind, COLLECTIONS):
+            return outer._replace(path=outer.path + "[…]", bound=None, is_nested=True)
+        # What TensorFlow has written in C++ names nothing of what it holds: a graph its list of operations.
+        return _within(outer, kind, "…") if is_framework(module_of(kind)) else outer
 
     def _in_dict(self, at: int, depth: int, step: Step) -> Optional[Holder]:
         outer = self.name(at - 1, depth + 1) if depth < _MOST_UP else None
@@ -147,9 +150,14 @@ class _Naming:
             return holder
         if module.startswith("wrapt") or module.endswith("data_structures"):  # what TensorFlow has put around it
             return outer
-        first = outer.path.split(" (")[0] if outer.is_within else outer.path  # what lies in between is nobody's affair
-        inner = Inner(name, module, owners)
-        return outer._replace(path="%s (%s.%s)" % (first, class_named(kind), name), bound=None, inner=inner)
+        return _within(outer, kind, name)
+
+
+def _within(outer: Holder, kind: type, name: str) -> Holder:
+    """What an object of a library's keeps inside, by the name that the program has for the object."""
+    first = outer.path.split(" (")[0] if outer.is_within else outer.path  # what lies in between is nobody's affair
+    inner = Inner(name, module_of(kind), tuple(map(class_named, bases_of(kind))))
+    return outer._replace(path="%s (%s.%s)" % (first, class_named(kind), name), bound=None, inner=inner)
 
 
 def is_function_cache(kind: type) -> bool:

@@ -30,6 +30,10 @@ class LimitsAhead:
         """What can't be read, and why."""
         return self._limits.off
 
+    def now(self) -> List[Limit]:
+        """What holds at this moment: for who asks between looks, or takes none."""
+        return self._limits.read()
+
     def look(self, seconds: float, memory: Memory, modules: int) -> None:
         """Take one reading, at a time of any clock that only goes forward; `modules` that are imported."""
         self.limits = self._limits.read()

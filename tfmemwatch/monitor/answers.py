@@ -84,7 +84,7 @@ class Answers:
     ) -> Report:  # fmt: skip
         """What has happened since the block began."""
         self.look_at_models(asked=True)
-        report = self._built(title, before, after, seen)
+        report = dataclasses.replace(self._built(title, before, after, seen), limits=tuple(self._state.ahead.now()))
         return dataclasses.replace(report, history_in="steps") if in_steps else report
 
     def light_report(self) -> Report:

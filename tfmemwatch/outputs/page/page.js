@@ -136,8 +136,9 @@
   const when = (report, finding) => {
     if (report.outlook) return fact("When it runs out", ...endOf(report.outlook), report.outlook.seconds < 6 * 3600 ? "bad" : null);
     if (finding && finding.outlook) return fact("When it runs out", said(finding.outlook));
-    const limit = report.limits[0];
-    if (!limit || report.is_of_block) return fact("When it runs out", "Not known", "no limit is near");
+    const limit = report.limits[0], aStep = finding && finding.per === "step" ? rateOf(finding) : 0;
+    if (!limit) return fact("When it runs out", "Not known", "no limit is near");
+    if (aStep >= 1) return fact("When it runs out", "in about " + countOf(Number((limitLeft(limit) / aStep).toPrecision(2))) + " steps", sizeOf(limitLeft(limit)) + " left below the " + limit.name);
     return fact("When it runs out", NO_END[report.headline.word] || "Not to be told yet", sizeOf(limitLeft(limit)) + " left below the " + limit.name);
   };
   const growth = (finding) => {
@@ -562,7 +563,7 @@
     const [tone, word] = states[link.state];
     const when = link.state === "frozen" ? "as of " + clock(shown.seconds, true) + ", " + day(shown.seconds) : word + " · as of " + clock(shown.seconds, true);
     draw(document.getElementById("bar"), [program, when, tone], () => [h("span", { class: "brand" }, "tfmemwatch"),
-      h("span", { class: "who" }, shown.is_of_block ? [said(shown.title), " · "] : null, program ? [brief(program.name || "python"), " · process " + program.pid + " on ", brief(program.host), program.note ? ", " + clipped(program.note) : ""] : null), h("span", { class: "pulse " + tone }, when)]);
+      h("span", { class: "who" }, shown.is_of_block ? [said(shown.title), program ? " · " : ""] : null, program ? [brief(program.name || "python"), " · process " + program.pid + " on ", brief(program.host), program.note ? ", " + clipped(program.note) : ""] : null), h("span", { class: "pulse " + tone }, when)]);
   };
   const foot = () => draw(document.getElementById("foot"), [LIVE, shown.versions], () => [
     LIVE ? [h("a", { href: "report.txt" }, "Report as text"), h("a", { href: "report.json" }, "as JSON")] : null, "tfmemwatch " + (shown.versions.tfmemwatch || "")]);

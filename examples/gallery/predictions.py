@@ -1,0 +1,21 @@
+"""A recommender remembers what it has said to each user."""
+
+import numpy as np
+import tensorflow as tf
+import tfmemwatch
+
+items = tf.random.normal((20000, 16))
+cache = {}
+
+
+@tfmemwatch.watch
+def recommend(user):
+    if user not in cache:
+        taste = tf.random.normal((16, 1))
+        cache[user] = np.array(tf.matmul(items, taste))  # leaks: an entry for each user, for ever
+    return cache[user].argmax()
+
+
+for request in range(480):
+    recommend("user-%d" % (request // 2))
+print(recommend.report())
