@@ -198,15 +198,16 @@ def data():
 
 MOST = data() + (200 << 20)
 resource.setrlimit(resource.RLIMIT_DATA, (MOST, MOST))
-kept = []
+kept, looked = [], [0.0]
 tfmemwatch.install(sample_seconds=1)
 tfmemwatch.recycle(at=0.8, startup_seconds=0)
 
 def answer(path):
     if path == "/slow":
         time.sleep(0.7)
-    if data() < 0.85 * MOST:
-        kept.append(b"x" * (4 << 20))
+    if data() < 0.85 * MOST and time.monotonic() > looked[0] + 0.03:  # so that it takes some seconds
+        looked[0] = time.monotonic()
+        kept.append(b"x" * (1 << 20))
     return b"%d" % os.getpid()
 
 def app(environ, start_response):
