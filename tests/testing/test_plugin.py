@@ -123,7 +123,7 @@ import functools, itertools
 numbers = itertools.count()
 
 def table(number):
-    return bytearray(20000)
+    return bytearray(300000)
 
 bounded = functools.lru_cache(maxsize=128)(table)
 endless = functools.lru_cache(maxsize=None)(table)
