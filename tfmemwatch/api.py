@@ -111,7 +111,7 @@ def recycle(
     at: float = 0.9, *, on_full: Optional[Callable[[str], Any]] = None, supervised: bool = False,
     startup_seconds: float = 60.0,
 ) -> None:  # fmt: skip
-    """Replace this worker before a memory limit kills it: when so much of one is used, it finishes its requests and ends.
+    """Replace this worker before a memory limit kills it: when so much is used, it finishes its requests and ends.
 
     Workers of gunicorn and of `uvicorn --workers` are known, and end one at a time. With `supervised=True` any other
     process gets SIGTERM, because something starts it again; with `on_full` that function is called instead, once, with

@@ -186,7 +186,7 @@ def test_a_forked_child_is_not_replaced(machine):
     assert os.waitpid(child, 0)[1] == 0
 
 
-APP = '''
+APP = """
 import os, resource, time
 import tfmemwatch
 
@@ -220,7 +220,7 @@ async def served(scope, receive, send):
         body = answer(scope["path"])
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": body})
-'''
+"""
 GUNICORN = ["-m", "gunicorn", "-w", "2", "-b", "127.0.0.1:{port}"]
 SERVERS = {
     "sync": (["gunicorn"], [*GUNICORN, "app:app"], "gunicorn", False),
@@ -269,13 +269,13 @@ def test_a_server_under_load_replaces_its_worker_and_loses_no_request(tmp_path, 
 
 def _asked(port, path, asks_again):
     """Once more, if it is wished, where a connection was closed before anything was sent back: as proxies do."""
-    for again in (asks_again, False):
-        with socket.create_connection(("127.0.0.1", port), timeout=60) as one:
-            try:
-                one.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path.encode())
-                answer = http.client.HTTPResponse(one)
-                answer.begin()
-                return int(answer.read())
-            except (ConnectionError, http.client.RemoteDisconnected):
-                if not again:
-                    raise
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as one:
+        try:
+            one.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path.encode())
+            answer = http.client.HTTPResponse(one)
+            answer.begin()
+            return int(answer.read())
+        except ConnectionError:  # RemoteDisconnected is one
+            if not asks_again:
+                raise
+    return _asked(port, path, False)

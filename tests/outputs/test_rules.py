@@ -337,7 +337,9 @@ def test_kubernetes_gets_the_same_rules(capsys):
     assert all(set(rule) <= known for group in told["spec"]["groups"] for rule in group["rules"])
 
 
-@pytest.mark.parametrize("command", [["rules"], ["rules", "--kubernetes"], ["dashboard"], ["dashboard", "--kubernetes"]])
+@pytest.mark.parametrize(
+    "command", [["rules"], ["rules", "--kubernetes"], ["dashboard"], ["dashboard", "--kubernetes"]]
+)
 def test_the_same_as_json(capsys, command):
     """For jq and kubectl, which read it as they read YAML; a dashboard is JSON in any case."""
     yaml = pytest.importorskip("yaml")

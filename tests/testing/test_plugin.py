@@ -115,7 +115,7 @@ def test_it():
 
 @pytest.mark.slow
 def test_a_cache_that_fills_up_to_its_bound_is_no_leak(run, monkeypatch):
-    """Where the repeats do not fill it; one without a bound leaks, and so does one with more room than there is memory."""
+    """Where the repeats do not fill it; one without a bound leaks, or with more room than there is memory."""
     monkeypatch.delenv("TFMEMWATCH_EVIDENCE")
     result = run("""
 import functools, itertools

@@ -88,11 +88,6 @@ class Block(Decorating):
         return self.steps < self._warmup
 
     @property
-    def has_own_watch(self) -> bool:
-        """Whether the process was not watched when it began."""
-        return self._is_own
-
-    @property
     def _counted_steps(self) -> int:
         return max(0, self.steps - self._warmup)
 

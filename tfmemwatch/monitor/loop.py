@@ -12,6 +12,7 @@ from ..safety import guard
 from ..units import size_of
 from .block import Block
 from .budget import Allowance
+from .installation import installations
 
 ON_LEAK = ("warn", "stop", "raise")
 _LIMITS_SECONDS = 1.0  # between two readings: a dozen files
@@ -45,8 +46,9 @@ class Loop:
     def begin(self) -> None:
         """The loop begins."""
         self.block.__enter__()
-        if self.block.has_own_watch:  # a short training that leaks ends before it matters
-            state = self.block.running().state
+        watch = self.block.running()
+        if all(one.watch is not watch for one in installations):  # its own: a short training ends before it matters
+            state = watch.state
             state.allowance = Allowance(state.config.max_overhead, first=-_SAVED_UP)
         self._first = {limit.name: limit for limit in self._read_limits()}
 

@@ -7,7 +7,7 @@ import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..catalog import METRICS, Metric
-from .rules import to_limit, text_of
+from .rules import text_of, to_limit
 
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _PLACE = 'namespace=~"$namespace", pod=~"$pod"'  # of Kubernetes; where there are none, all matches

@@ -15,8 +15,10 @@ IS_POSSIBLE = sys.platform == "linux"
 
 
 class SiblingLock:
-    """It is a name of Linux's abstract sockets, so it needs no file, holds whoever's the processes are, and is free again
-    however its owner ends. Elsewhere everybody has it."""
+    """A name of Linux's abstract sockets; elsewhere everybody has it.
+
+    It needs no file, holds whoever's the processes are, and is free again however its owner ends.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
