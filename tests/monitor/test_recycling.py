@@ -198,15 +198,15 @@ def data():
 
 MOST = data() + (200 << 20)
 resource.setrlimit(resource.RLIMIT_DATA, (MOST, MOST))
-kept, looked = [], [0.0]
+kept, leaks_at = [], [time.monotonic()]
 tfmemwatch.install(sample_seconds=1)
 tfmemwatch.recycle(at=0.8, startup_seconds=0)
 
 def answer(path):
     if path == "/slow":
-        time.sleep(0.7)
-    if data() < 0.85 * MOST and time.monotonic() > looked[0] + 0.03:  # so that it takes some seconds
-        looked[0] = time.monotonic()
+        time.sleep(0.3)
+    while data() < 0.85 * MOST and time.monotonic() > leaks_at[0]:  # so that it takes some seconds
+        leaks_at[0] += 0.03
         kept.append(b"x" * (1 << 20))
     return b"%d" % os.getpid()
 
@@ -251,7 +251,7 @@ def test_a_server_under_load_replaces_its_worker_and_loses_no_request(tmp_path, 
     environ = {**os.environ, "PYTHONPATH": str(TREE)}
     with running(words, cwd=str(tmp_path), env=environ) as program:
         eventually(lambda: read(port, "/"))
-        threads = [threading.Thread(target=ask, args=(path,)) for path in ("/", "/", "/slow")]
+        threads = [threading.Thread(target=ask, args=(path,)) for path in ("/", "/slow", "/slow", "/slow", "/slow")]
         for thread in threads:
             thread.start()
         try:
