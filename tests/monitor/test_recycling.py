@@ -114,6 +114,22 @@ def test_workers_end_one_after_another(machine):
     assert len(second.told) == 1
 
 
+def test_a_worker_that_has_gone_at_once_is_waited_for(machine):
+    """Those that fill at the same time know that it went; else none would serve while it starts anew."""
+    first, second = machine(), machine()
+    for one in (first, second):
+        one.fills()
+    for _ in range(5):
+        first.passes(1)
+        second.passes(1)
+    assert len(first.told) == 1
+    first.lock.give_back()
+    second.passes(9)
+    assert second.told == []
+    second.passes(3)
+    assert len(second.told) == 1
+
+
 def test_nothing_ends_that_nobody_starts_again(machine, caplog):
     """A script is told that it is full, once, and goes on; a master of workers goes on in silence."""
     script, master = machine(on_full=None), machine()

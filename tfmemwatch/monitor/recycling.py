@@ -19,6 +19,7 @@ from .supervisor import Place, place
 _PAUSE_SECONDS = 1.0  # between two readings of the limits: a dozen files
 _READINGS = 3  # in a row: one that is high is a swing
 _LEAST_GAINED = 0.01  # of a limit: what a new worker would not give back is no reason to begin with one
+_SAID_SECONDS = 2.0  # before the end: the others look each second, and know then that one has gone
 _APART_SECONDS = 10.0  # from the end of one worker to that of the next: a new one has to start
 
 
@@ -65,6 +66,7 @@ class Recycling:
         self._due = now + random.random() * _PAUSE_SECONDS  # workers that were started together do not look together
         self._least: Optional[int] = None  # of its own, since it has started up
         self._readings = 0  # in a row, of a limit that is full
+        self._ends_at: Optional[float] = None  # its turn has come
         # Where nobody can have the name alone, chance has to keep workers apart.
         self._wait_until = now if IS_POSSIBLE else now + random.random() * _APART_SECONDS
 
@@ -88,9 +90,12 @@ class Recycling:
         if self.is_over or now < self._due:
             return
         self._due = now + _PAUSE_SECONDS
+        self._look_at_others(now)
         full = self._full(now)
         self._readings = self._readings + 1 if full is not None else 0
         if full is None:
+            self._ends_at = None
+            self._lock.give_back()
             return
         is_urgent = full.share >= (1 + self._wish.at) / 2
         if self._readings >= _READINGS or is_urgent:
@@ -122,12 +127,24 @@ class Recycling:
             self.is_over = True
             guard.logger.warning("%s; the process is not replaced: %s", self._reason(full), why)
             return
-        if not self._lock.take():
-            self._wait_until = now + _APART_SECONDS
-        if now >= self._wait_until or is_urgent:
+        if self._has_its_turn(now) or is_urgent:
             self._end(where, full)
-        else:
+
+    def _look_at_others(self, now: float) -> None:
+        """Who is about to end has the lock; it may have gone before this process is full."""
+        if self._ends_at is not None:
+            return
+        if self._lock.take():
             self._lock.give_back()
+        else:
+            self._wait_until = now + _APART_SECONDS
+
+    def _has_its_turn(self, now: float) -> bool:
+        if self._ends_at is None:
+            if now < self._wait_until or not self._lock.take():
+                return False
+            self._ends_at = now + _SAID_SECONDS
+        return now >= self._ends_at
 
     def _why_not(self, where: Place) -> str:
         wish = self._wish
