@@ -1,12 +1,16 @@
 """`tfmemwatch run`: the program is what it is without it, and at its end one knows what leaks."""
 
+import fcntl
 import json
 import os
+import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import textwrap
 import time
 from pathlib import Path
@@ -234,6 +238,109 @@ def test_signals_reach_the_program(place, under):
         assert running.stdout.readline() == b"got %d\n" % number
     assert running.stdout.read() == b""
     assert running.wait() == 4
+
+
+def on_a_terminal(command):
+    """A program in front of a terminal of its own, and the other end of that."""
+    keyboard, terminal = pty.openpty()
+
+    def take_it():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    running = subprocess.Popen(
+        command, stdin=terminal, stdout=terminal, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=take_it
+    )
+    os.close(terminal)
+    return running, keyboard
+
+
+INTERRUPTED = {
+    "raises": "import time, tensorflow\nprint('ready', flush=True)\ntime.sleep(60)",
+    "handles": """
+        import signal, time, tensorflow
+        seen = []
+        signal.signal(signal.SIGINT, lambda *what: seen.append(what))
+        print("ready", flush=True)
+        while not seen:
+            time.sleep(0.01)
+        print("times", len(seen), flush=True)
+        raise SystemExit(6)
+        """,
+}
+
+
+@pytest.mark.parametrize("how", INTERRUPTED)
+def test_ctrl_c_is_for_the_program(place, how):
+    """It gets the key once, ends as it does without, and the report follows."""
+    program(place, INTERRUPTED[how])
+    ended = []
+    for command in ([sys.executable, "program.py"], [*RUN, "program.py"]):
+        running, keyboard = on_a_terminal(command)
+        try:
+            said = b""
+            while b"ready" not in said:
+                said += os.read(keyboard, 100)
+            os.write(keyboard, b"\x03")
+            _, err = running.communicate(timeout=60)
+            said += os.read(keyboard, 1000)
+        finally:
+            running.kill()
+            os.close(keyboard)
+        ended.append((running.returncode, said.replace(b"^C", b" ").split(), err.decode()))
+    alone, watched = ended
+    assert watched[:2] == alone[:2]
+    assert alone[0] == (-signal.SIGINT if how == "raises" else 6) and alone[1][-2:] != [b"times", b"2"]
+    frames = [re.findall(r'^  File "([^"]*)"', err, re.M) for _, _, err in ended]  # it may be at one line or the other
+    assert frames[0] == frames[1] and "tfmemwatch · recorded of program.py" in watched[2]
+
+
+# The kernel never ends the first process of a container by a signal of its own, and gives it all orphans. Not everybody
+# may make such a container: this program stands for one.
+ALMOST_FIRST = """
+import ctypes, os, sys
+kill = os.kill
+os.kill = lambda pid, number: None if pid == os.getpid() else kill(pid, number)
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+from tfmemwatch.cli.main import main
+sys.exit(main(["run", *sys.argv[1:]]))
+"""
+FIRST = ["unshare", "--user", "--map-root-user", "--fork", "--pid", "--mount-proc"]
+ORPHAN = """
+    import os, signal, sys, time
+    reader, writer = os.pipe()
+    if not os.fork():
+        orphan = os.fork()
+        if orphan:
+            os.write(writer, b"%d" % orphan)
+        os._exit(9)
+    orphan = int(os.read(reader, 20))
+    os.wait()
+    until = time.monotonic() + 30
+    while os.path.exists("/proc/%d" % orphan):
+        assert time.monotonic() < until, "nobody has asked how it ended"
+    import tensorflow
+    if sys.argv[1:]:
+        os.kill(os.getpid(), signal.SIGTERM)
+    sys.exit(3)
+    """
+
+
+def as_first_process():
+    """The ways in which `run` can be the first process, here."""
+    ways = [[sys.executable, "-c", ALMOST_FIRST]]
+    if shutil.which("unshare") and not subprocess.run([*FIRST, "true"], stderr=subprocess.DEVNULL).returncode:
+        ways.append([*FIRST, *RUN])
+    return ways
+
+
+def test_run_may_be_the_first_process_of_a_container(place):
+    """Orphans are not left as zombies, nor taken for the program; an end by a signal is the number that shells say."""
+    program(place, ORPHAN)
+    for way in as_first_process():
+        assert done(*way, "program.py")[0] == 3
+        code, _, err = done(*way, "program.py", "killed")
+        assert code == 128 + signal.SIGTERM
+        assert err.startswith("tfmemwatch: the program was ended by SIGTERM; this is what was known until then\n")
 
 
 def test_who_kills_run_kills_the_program(place):

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Unio
 
 from . import __version__
 from .config import ENVIRONMENT, UNSET, Listener, given, load
-from .errors import ConfigError
+from .errors import ConfigError, Unavailable
 from .holders.expected_dead import Expectation
 from .ledger import site
 from .memory import account, object_weights, remedy
@@ -23,6 +23,8 @@ from .monitor.decorated import NAMELESS, Function
 from .monitor.installation import SECONDS, put_back_forsaken
 from .monitor.installation import install as _install
 from .monitor.installation import installations as _installations
+from .monitor.installation import recycle as _recycle
+from .monitor.recycling import wish
 from .monitor.snapshot import Snapshot
 from .monitor.watch import Watch, begun
 from .probes import BY_NAME
@@ -103,6 +105,21 @@ def _without(environ: Dict[str, str], setting: str) -> str:
     names = [name, "port"] if name in _PROTECTS else [name]
     found = [name for name in names if environ.pop("TFMEMWATCH_" + name.upper(), None) is not None]
     return " and ".join(found)
+
+
+def recycle(
+    at: float = 0.9, *, on_full: Optional[Callable[[str], Any]] = None, supervised: bool = False,
+    startup_seconds: float = 60.0,
+) -> None:  # fmt: skip
+    """Replace this worker before a memory limit kills it: when so much is used, it finishes its requests and ends.
+
+    Workers of gunicorn and of `uvicorn --workers` are known, and end one at a time. With `supervised=True` any other
+    process gets SIGTERM, because something starts it again; with `on_full` that function is called instead, once, with
+    the reason. Only what the process has gained after its first `startup_seconds` counts.
+    """
+    if not _recycle(wish(at, on_full, supervised, startup_seconds)):
+        _needed()
+        raise Unavailable("an install() or uninstall() has been running for %g s; call again" % SECONDS)
 
 
 def current() -> Optional[Watch]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from types import CodeType, FrameType
 from typing import Any, Dict, List, MutableMapping, NamedTuple, Optional, Union
 
 from .api import watch
 from .errors import LeakFound, Unavailable
+from .memory.process import Memory
 from .model import Finding
 from .monitor.loop import Loop, Stop, checked, save
 from .reports import Report
@@ -20,6 +22,7 @@ from .safety import guard
 __all__ = ["LeakCallback"]
 
 _WARMUP = 2  # batches: the first ones trace, and make the slots of the optimizer
+_READING_SECONDS = 0.1  # between two readings of memory in use, which may take long
 _STOPS = {"fit": "stop_training", "evaluate": "stop_evaluating", "predict": "stop_predicting"}
 
 
@@ -138,6 +141,8 @@ class LeakCallback(_Hooks):
         self._batch: Any = None
         self._held_first: Optional[int] = None
         self._batches = 0
+        self._read: Optional[Memory] = None
+        self._read_at = 0.0
 
     def __getstate__(self) -> Dict[str, Any]:
         """A copy has the same settings, and watches nothing."""
@@ -248,7 +253,7 @@ class LeakCallback(_Hooks):
         loop = self._loop
         if loop is None:
             return {}
-        memory = loop.block.running().answers.memory_exactly()
+        memory = self._memory(loop)
         grown = (memory.held_bytes or 0) - (self._held_first or memory.held_bytes or 0)
         return {
             "mem/resident_mb": (memory.resident_bytes or 0) / 1e6,
@@ -260,7 +265,14 @@ class LeakCallback(_Hooks):
     def _held(self) -> Optional[int]:
         if self._loop is None or not self._is_ours():
             return None
-        return self._loop.block.running().answers.memory_exactly().held_bytes
+        return self._memory(self._loop).held_bytes
+
+    def _memory(self, loop: Loop) -> Memory:
+        """The last reading, if it is new enough: epochs may be short."""
+        now = time.monotonic()
+        if self._read is None or now >= self._read_at + _READING_SECONDS:
+            self._read, self._read_at = loop.block.running().answers.memory_exactly(), now
+        return self._read
 
     def _stop(self, loop: Loop, stop: Stop) -> None:
         """End the run; as an error, where a leak is one."""

@@ -43,6 +43,14 @@ def test_what_has_no_maker_is_told_as_it_is():
     assert found == ["variable", "cache", "retrace"]
 
 
+def test_what_has_died_is_not_left_behind():
+    """Variables of a graph that is made anew and dropped in each step; those of a graph that is kept are."""
+    key = Key("graph_variable", LINE)
+    made = Tally(key, 30, 30, 0, 0, 0.0, 0, "", ())
+    assert going_on(counted(0), None, Counted(30, {key: made})) == {}
+    assert going_on(counted(0), None, Counted(30, {key: made._replace(died=0)})) == {key: 30}
+
+
 def grown(before, after):
     return going_on(before, None, after), before, after
 

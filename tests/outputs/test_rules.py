@@ -337,6 +337,18 @@ def test_kubernetes_gets_the_same_rules(capsys):
     assert all(set(rule) <= known for group in told["spec"]["groups"] for rule in group["rules"])
 
 
+@pytest.mark.parametrize(
+    "command", [["rules"], ["rules", "--kubernetes"], ["dashboard"], ["dashboard", "--kubernetes"]]
+)
+def test_the_same_as_json(capsys, command):
+    """For jq and kubectl, which read it as they read YAML; a dashboard is JSON in any case."""
+    yaml = pytest.importorskip("yaml")
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == yaml.safe_load(said)
+
+
 @pytest.mark.parametrize("wrong", [["--keep", "a-b"], ["--label", "x", "--kubernetes"]])
 def test_a_wrong_label_is_a_sentence(capsys, wrong):
     """And no rules."""

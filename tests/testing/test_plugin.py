@@ -113,6 +113,31 @@ def test_it():
 """).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
+def test_a_cache_that_fills_up_to_its_bound_is_no_leak(run, monkeypatch):
+    """Where the repeats do not fill it; one without a bound leaks, or with more room than there is memory."""
+    monkeypatch.delenv("TFMEMWATCH_EVIDENCE")
+    result = run("""
+import functools, itertools
+
+numbers = itertools.count()
+
+def table(number):
+    return bytearray(300000)
+
+bounded = functools.lru_cache(maxsize=128)(table)
+endless = functools.lru_cache(maxsize=None)(table)
+too_large = functools.lru_cache(maxsize=10**9)(table)
+
+@pytest.mark.tfmemwatch
+@pytest.mark.parametrize("cached", [bounded, endless, too_large], ids=["bounded", "endless", "too_large"])
+def test_it(cached):
+    cached(next(numbers))
+""")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["FAILED *endless*retained*", "FAILED *too_large*retained*"])
+
+
 def test_errors_and_skips_in_the_body_are_those_of_the_test(run):
     """They end the repeats, show the line of the test, and nothing of ours; afterwards nothing is watched."""
     result = run("""

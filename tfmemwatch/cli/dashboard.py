@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Print it, or write it."""
-    make = partial(config_map, to_file.metadata(chosen)) if chosen.kubernetes else dashboard
+    make = partial(config_map, to_file.metadata(chosen), chosen.json) if chosen.kubernetes else dashboard
     return to_file.giving(make)(chosen)
 
 

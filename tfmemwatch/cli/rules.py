@@ -28,9 +28,9 @@ def run(chosen: argparse.Namespace) -> int:
     """Print them, or write them."""
     labels, runbook = kept(chosen.keep), chosen.runbook_url
     if chosen.kubernetes:
-        make = partial(prometheus_rule, labels, runbook, to_file.metadata(chosen))
+        make = partial(prometheus_rule, labels, runbook, to_file.metadata(chosen), chosen.json)
     else:
-        make = partial(rules, labels, runbook)
+        make = partial(rules, labels, runbook, chosen.json)
     return to_file.giving(make)(chosen)
 
 

@@ -7,11 +7,12 @@ from typing import Any, Callable, Dict
 
 from ..errors import ConfigError
 from .exit_codes import WELL
-from .printing import add_output, give
+from .printing import add_json, add_output, give
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where to."""
+    """In which form, and where to."""
+    add_json(parser)
     add_output(parser)
 
 

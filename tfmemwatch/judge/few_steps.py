@@ -35,14 +35,22 @@ def going_on(before: Counted, middle: Optional[Counted], after: Counted) -> Dict
 
     What has come to a stop by then is a warm-up, a cache or a bounded set of shapes.
     """
-    first, last = dict(values_in(before.tallies)), dict(values_in(after.tallies))
-    between = dict(values_in(middle.tallies)) if middle is not None else {}
+    first, last = _values(before.tallies), _values(after.tallies)
+    between = _values(middle.tallies) if middle is not None else {}
     grown = {}
     for key, value in last.items():
         more = value - first.get(key, 0.0)
         if more > 0 and _goes_on(between.get(key, 0.0) - first.get(key, 0.0), more, middle, before, after):
             grown[key] = int(more)
     return grown
+
+
+def _values(tallies: Tallies) -> Dict[Key, float]:
+    """Of what lives those that are alive, even where births explain something else: the dead are not left behind."""
+    return {
+        key: float(tallies[key].alive) if key in tallies and BY_KIND[key.kind].reading == "alive" else value
+        for key, value in values_in(tallies)
+    }  # fmt: skip
 
 
 def _goes_on(early: float, more: float, middle: Optional[Counted], before: Counted, after: Counted) -> bool:

@@ -21,7 +21,7 @@ from ..units import count_of
 from . import left_behind
 from .answers import Counted, Seen
 from .decorated import Decorating
-from .kept import Kept, KeptCount
+from .kept import Filling, Kept, KeptCount
 from .moments import Moments
 from .watch import Watch
 
@@ -99,6 +99,10 @@ class Block(Decorating):
     def _count_kept(self) -> List[Kept]:
         """What collections keep of this block."""
         return self._counting.now(self._counted_steps) if self._counting is not None else []
+
+    def filling(self) -> List[Filling]:
+        """Collections with a bound that it has filled some more, and that are not full."""
+        return self._counting.filling() if self._counting is not None else []
 
     def __exit__(self, *error: Any) -> None:
         self._is_over = True

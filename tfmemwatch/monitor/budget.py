@@ -72,14 +72,18 @@ class Budget:
 class Allowance:
     """Time that evidence may take: so much at once, and then a share of the time that passes."""
 
-    def __init__(self, share: float, at_once: float = _EVIDENCE_AT_ONCE) -> None:
-        self._share = share
-        self._at_once = self._left = at_once
+    def __init__(self, share: float, at_once: float = _EVIDENCE_AT_ONCE, first: Optional[float] = None) -> None:
+        self._share, self._at_once = share, at_once
+        self._left = at_once if first is None else first  # below 0: so much has to be saved up before the first time
         self._now: Optional[float] = None
 
     def spend(self, seconds: float) -> None:
         """Evidence has taken so much."""
         self._left -= seconds
+
+    def grant(self) -> None:
+        """What is at stake asks for evidence now."""
+        self._left = self._at_once
 
     def has_some(self, now: float) -> bool:
         """Whether evidence may begin; where it has taken much, it waits until that has become a small share."""

@@ -15,6 +15,7 @@ from ..seams import runtime
 from .decorated import abandon_all
 from .exports import Export
 from .installed import LEFT_OUT
+from .recycling import Recycling, Wish
 from .sampler import is_here
 from .watch import Watch, begun
 
@@ -29,6 +30,7 @@ class Installation:
         self.version = version  # of tfmemwatch
         self.watch: Optional[Watch] = None
         self.export: Optional[Export] = None
+        self.recycling: Optional[Recycling] = None
         self.is_complete = False
         self._is_told = False
 
@@ -55,9 +57,26 @@ class Installation:
             "; not watched: " + ", ".join(off) if off else "",
         )  # fmt: skip
 
+    def recycle(self, wish: Wish) -> None:
+        """End the process before its memory does; as it was asked for last."""
+        watch = self.watch
+        if watch is None:
+            return
+        self._no_recycling()
+        process = watch.process
+        self.recycling = Recycling(wish, lambda: process.read_resident().own_bytes, watch.findings)
+        watch.on_wake.append(self.recycling.look)
+
+    def _no_recycling(self) -> None:
+        if self.watch is not None:
+            del self.watch.on_wake[:]
+        if self.recycling is not None:
+            self.recycling.leave()
+
     def undo(self, until: float) -> None:
         """Put everything back, and forget it; again, where this was interrupted."""
         self.is_complete = False
+        self._no_recycling()
         if self.export is not None:
             with contextlib.suppress(AttributeError):  # its constructor was interrupted before it did anything
                 self.export.stop()
@@ -130,6 +149,19 @@ def _say_if_different(running: Installation, config: Config) -> None:
         "tfmemwatch is already installed, at %s; %s of this second install() is ignored",
         running.at.short, ", ".join("%s=%r" % (name, getattr(config, name)) for name in names),
     )  # fmt: skip
+
+
+def recycle(wish: Wish) -> bool:
+    """End the process before its memory does; False where nothing is installed."""
+    done: List[Installation] = []
+
+    def change() -> None:
+        for one in [one for one in installations if one.is_complete]:
+            one.recycle(wish)
+            done.append(one)
+
+    forks.changing(change, SECONDS)
+    return bool(done)
 
 
 def uninstall() -> None:

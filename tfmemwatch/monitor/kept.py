@@ -23,6 +23,7 @@ from ..holders.filling_line import line_for
 from ..holders.names import holder_at
 from ..holders.search import Way
 from ..ledger.site import is_framework
+from ..memory.limits import Limits
 from ..model import LEAK, UNKNOWN, Finding, Site
 from ..units import size_of
 from .watch import Watch
@@ -128,6 +129,43 @@ def _what_is_in(way: Way, more: int) -> Optional[Tuple[str, int, float]]:
     return None
 
 
+class Filling(NamedTuple):
+    """A collection that has a bound, is not full, and what has come into it."""
+
+    holder: str
+    length: int
+    bound: int
+    bytes: float  # of what has come into it
+    way: Way
+
+    def __str__(self) -> str:
+        return "%s fills (%d of at most %d items, %s more)" % (
+            self.holder, self.length, self.bound, size_of(self.bytes)
+        )  # fmt: skip
+
+
+def filling(before: Lengths, after: Lengths, left_bytes: float) -> List[Filling]:
+    """The collections that have grown since then and will be full, before so many bytes are used up."""
+    old, lengths = before.by_id(), longer(before, after)
+    found: List[Filling] = []
+    for one in sorted(lengths, key=lambda one: old[one] - lengths[one])[:_MOST]:
+        way = after.way_to(one)
+        holder = bounded_on(way) if way is not None else None
+        if way is None or holder is None or holder.bound is None or is_framework(holder.module):
+            continue
+        more = lengths[one] - old[one]
+        each = census.weight_at(way, more).bytes
+        if each * holder.bound < left_bytes and not any(_is_within(way, other.way) for other in found):
+            found.append(Filling(holder.path, lengths[one], holder.bound, each * more, way))
+    return found
+
+
+def _is_within(way: Way, other: Way) -> bool:
+    """Whether one is a part of the other: what is in it is counted there."""
+    steps, others = tuple(way.steps), tuple(other.steps)
+    return way.root == other.root and (steps[: len(others)] == others or others[: len(steps)] == steps)
+
+
 class KeptCount:
     """Counts what collections keep of a block, from when it is made.
 
@@ -164,6 +202,13 @@ class KeptCount:
         self.left_out = self._before.left_out or after.left_out
         middle = next((one for one in self._middles[::-1] if 4 * one.steps <= 3 * steps), None)
         return kept(self._before, middle, after, steps, (self._near,))
+
+    def filling(self) -> List[Filling]:
+        """Collections with a bound that this block has filled some more."""
+        if not self._before.things:
+            return []
+        left = min((limit.left_bytes for limit in Limits().read()), default=sys.maxsize)
+        return filling(self._before, self._read(), left)
 
     def _read(self) -> Lengths:
         """What there is, as far as evidence may be taken."""

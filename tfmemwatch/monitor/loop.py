@@ -11,10 +11,14 @@ from ..model import Finding
 from ..safety import guard
 from ..units import size_of
 from .block import Block
+from .budget import Allowance
+from .installation import installations
 
 ON_LEAK = ("warn", "stop", "raise")
 _LIMITS_SECONDS = 1.0  # between two readings: a dozen files
 _LEAST_GROWN = 0.01  # of a limit: a loop that does not grow is not what reaches it
+_SAVED_UP = 1.0  # seconds of processor time: what evidence takes at the least, and must be a small share of the loop
+_AT_STAKE = 0.05  # of what was left below a limit: when so much more is used, evidence does not wait
 
 
 class Stop(NamedTuple):
@@ -33,7 +37,8 @@ class Loop:
         self._on_leak, self._stop_at = on_leak, stop_at
         self._limits = Limits() if limits is None else limits
         self._limits_at = 0.0
-        self._used_first: Dict[str, int] = {}  # of each limit, when the loop began
+        self._first: Dict[str, Limit] = {}  # each limit, when the loop began
+        self._asks_at = _AT_STAKE
         self.nearest: Optional[Limit] = None  # of which the largest share is used
         self._told: List[Tuple[str, Any]] = []
         self.is_over = False
@@ -41,13 +46,17 @@ class Loop:
     def begin(self) -> None:
         """The loop begins."""
         self.block.__enter__()
-        self._used_first = {limit.name: limit.used_bytes for limit in self._read_limits()}
+        watch = self.block.running()
+        if all(one.watch is not watch for one in installations):  # its own: a short training ends before it matters
+            state = watch.state
+            state.allowance = Allowance(state.config.max_overhead, first=-_SAVED_UP)
+        self._first = {limit.name: limit for limit in self._read_limits()}
 
     def step(self) -> Optional[Stop]:
         """One turn is over; why it should be the last one, if it should."""
         self.block.step()
         try:
-            return self._leak() or self._end_of_memory()
+            return self._leak() or self._look_at_limits()
         except Exception:
             guard.failed("loop: step")
         return None
@@ -72,14 +81,26 @@ class Loop:
                 return Stop("%s leaks: %s" % (self.block.name, finding), finding)
         return None
 
-    def _end_of_memory(self) -> Optional[Stop]:
+    def _look_at_limits(self) -> Optional[Stop]:
         now = time.monotonic()
-        if self._stop_at is None or now < self._limits_at:
+        if now < self._limits_at:
             return None
         self._limits_at = now + _LIMITS_SECONDS
-        for limit in self._read_limits():
-            grown = limit.used_bytes - self._used_first.setdefault(limit.name, limit.used_bytes)
-            if limit.used_bytes >= self._stop_at * limit.bytes and grown >= _LEAST_GROWN * limit.bytes:
+        limits = self._read_limits()
+        at_stake = max((self._grown(one) / max(1, self._first[one.name].left_bytes) for one in limits), default=0.0)
+        if at_stake >= self._asks_at:
+            self._asks_at = at_stake + _AT_STAKE
+            self.block.running().state.allowance.grant()
+        return self._end_of_memory(limits)
+
+    def _grown(self, limit: Limit) -> int:
+        """By how much more is used than when the loop began."""
+        return limit.used_bytes - self._first.setdefault(limit.name, limit).used_bytes
+
+    def _end_of_memory(self, limits: List[Limit]) -> Optional[Stop]:
+        for limit in limits if self._stop_at is not None else ():
+            grown = self._grown(limit)
+            if limit.used_bytes >= (self._stop_at or 1) * limit.bytes and grown >= _LEAST_GROWN * limit.bytes:
                 return Stop(
                     "%s has used %.3g %% of the %s of %s, %s of it since it began; it ends before the limit kills it"
                     % (self.block.name, 100 * limit.used_bytes / limit.bytes, limit.name, size_of(limit.bytes),

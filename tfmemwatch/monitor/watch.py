@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Sequence
 
 from ..config import Config
 from ..evidence.evidence import Pace
@@ -49,6 +49,7 @@ class Watch:
         self.expectations = Expectations(config.collect)
         self.tensorflow_before_fork = False
         self.after_look: List[Callable[[], None]] = []  # called on the watch's thread, when it has looked
+        self.on_wake: List[Callable[[], None]] = []  # called there, in between, some times a second at most
         self._sampler: Optional[Sampler] = None
         self._user: Optional[Callable[[], Any]] = None  # the block whose watch this is
         self._begin()
@@ -167,6 +168,7 @@ class Watch:
     def wake(self) -> None:
         """Look, at everything or at what may leak, if it is time to; else see whether memory rises fast."""
         state, now = self.state, self._clock()
+        _call(self.on_wake if state.is_running else ())
         own_bytes = self.process.read_resident().own_bytes if state.is_running and self.scene.rank else None
         due = self._detector.due(now - self._began, own_bytes)
         if due == WHOLE or (due == BETWEEN and state.looks_allowed.has_some(now)):
@@ -199,11 +201,7 @@ class Watch:
     def _follow_look(self) -> None:
         if self.state.is_running and self.scene.rank:
             self.telling.tell_left(self.answers.look_at_models())
-        for listener in list(self.after_look) if self.state.is_running else ():
-            try:
-                listener()
-            except Exception:
-                guard.failed("after a look")
+        _call(self.after_look if self.state.is_running else ())
 
     def _look(self, is_whole: bool) -> List[News]:
         """What is to be told."""
@@ -257,3 +255,11 @@ class Watch:
     def report(self) -> Report:
         """Everything that is known, at this moment."""
         return self.answers.report()
+
+
+def _call(listeners: Sequence[Callable[[], None]]) -> None:
+    for listener in list(listeners):
+        try:
+            listener()
+        except Exception:
+            guard.failed("after a look")

@@ -7,7 +7,7 @@ import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..catalog import METRICS, Metric
-from .rules import to_limit, yaml_of
+from .rules import text_of, to_limit
 
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _PLACE = 'namespace=~"$namespace", pod=~"$pod"'  # of Kubernetes; where there are none, all matches
@@ -135,13 +135,13 @@ def _count(panels: Sequence[Mapping[str, Any]]) -> int:
     return len(panels) + sum(len(panel.get("panels", ())) for panel in panels)
 
 
-def config_map(metadata: Mapping[str, Any]) -> str:
+def config_map(metadata: Mapping[str, Any], as_json: bool = False) -> str:
     """The same in a ConfigMap, with the label by which Grafana's sidecar finds dashboards."""
     head = {"name": "tfmemwatch-dashboard", **metadata}
     head["labels"] = {"grafana_dashboard": "1", **head.get("labels", {})}
-    return "# Made by `tfmemwatch dashboard --kubernetes`.\n" + yaml_of({
+    return text_of({
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": head, "data": {"tfmemwatch.json": dashboard(indent=None)},
-    })  # fmt: skip
+    }, "dashboard --kubernetes", as_json)  # fmt: skip
 
 
 def _rest() -> Sequence[Panel]:

@@ -262,17 +262,26 @@ def groups(labels: Labels = PLAIN, runbook: str = "") -> List[Dict[str, Any]]:
     return [{"name": "tfmemwatch", "rules": recording(labels)}, {"name": "tfmemwatch-alerts", "rules": told}]
 
 
-def rules(labels: Labels = PLAIN, runbook: str = "") -> str:
-    """A file of rules, as YAML."""
-    return "# Made by `tfmemwatch rules`.\n" + yaml_of({"groups": groups(labels, runbook)})
+def rules(labels: Labels = PLAIN, runbook: str = "", as_json: bool = False) -> str:
+    """A file of rules."""
+    return text_of({"groups": groups(labels, runbook)}, "rules", as_json)
 
 
-def prometheus_rule(labels: Labels = PLAIN, runbook: str = "", metadata: Mapping[str, Any] = {}) -> str:
+def prometheus_rule(
+    labels: Labels = PLAIN, runbook: str = "", metadata: Mapping[str, Any] = {}, as_json: bool = False
+) -> str:
     """The same for Prometheus Operator: an object of Kubernetes."""
-    return "# Made by `tfmemwatch rules --kubernetes`.\n" + yaml_of({
+    return text_of({
         "apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule",
         "metadata": {"name": "tfmemwatch", **metadata}, "spec": {"groups": groups(labels, runbook)},
-    })  # fmt: skip
+    }, "rules --kubernetes", as_json)  # fmt: skip
+
+
+def text_of(value: Mapping[str, Any], made_by: str, as_json: bool) -> str:
+    """In YAML, with the command that makes it; or as JSON, which has no place for it."""
+    if as_json:
+        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return "# Made by `tfmemwatch %s`.\n%s" % (made_by, yaml_of(value))
 
 
 def yaml_of(value: Mapping[str, Any]) -> str:
