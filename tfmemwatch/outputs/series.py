@@ -229,9 +229,9 @@ class Readings:
             kinds[finding.kind] = kinds.get(finding.kind, 0) + 1
         return [((kind,), float(count)) for kind, count in kinds.items()]
 
-    def _suspects(self, sample: Sample, value: Callable[..., float]) -> Iterable[Tuple[Labels, float]]:
+    def _suspects(self, findings: Sequence[Finding], value: Callable[..., float]) -> Iterable[Tuple[Labels, float]]:
         found: Dict[Labels, float] = {}
-        for finding in sample.findings[:_MOST_SUSPECTS]:
+        for finding in findings[:_MOST_SUSPECTS]:
             labels = (finding.kind, self._names(finding.site))
             found[labels] = found.get(labels, 0.0) + value(finding)
         return found.items()
@@ -314,10 +314,11 @@ READERS: Dict[str, Reader] = {
     "tfmemwatch_findings": Readings._findings,
     "tfmemwatch_leaks_found_total": lambda self, sample: [((kind,), float(n)) for kind, n in self._found.items()],
     "tfmemwatch_suspect_info": Readings._suspect_info,
-    "tfmemwatch_suspect_growth": lambda self, sample: self._suspects(sample, lambda one: one.grown),
-    "tfmemwatch_suspect_growth_per_hour": lambda self, sample: self._suspects(sample, lambda one: one.rate),
-    "tfmemwatch_suspect_bytes": lambda self, sample: self._suspects(sample, lambda one: one.bytes),
-    "tfmemwatch_suspect_bytes_per_hour": lambda self, sample: self._suspects(sample, lambda one: one.bytes_rate),
+    "tfmemwatch_suspect_growth": lambda self, sample: self._suspects(sample.findings, lambda one: one.grown),
+    "tfmemwatch_suspect_growth_per_hour": lambda self, sample: self._suspects(sample.findings, lambda one: one.rate),
+    "tfmemwatch_suspect_bytes": lambda self, sample: self._suspects(sample.findings, lambda one: one.bytes),
+    "tfmemwatch_suspect_bytes_per_hour": lambda self, sample: self._suspects(sample.findings, lambda one: one.bytes_rate),
+    "tfmemwatch_filling_bytes": lambda self, sample: self._suspects(sample.filling, lambda one: one.bytes),
     "tfmemwatch_probe_up": lambda self, sample: [((name,), float(up)) for name, up in sorted(sample.probes.items())],
     "tfmemwatch_level": lambda self, sample: (
         [((sample.level.because,), float(LEVELS.index(sample.level.name)))] if sample.level else []
