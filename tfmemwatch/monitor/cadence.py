@@ -21,6 +21,7 @@ _LOOKS = 100  # that evidence takes, and a little more; with many more there wou
 _SCALES = 4  # lengths of floor, each four times the one before
 _FAN = 4
 _FLOORS = 4  # in a row that must rise
+_SAMPLES = 3  # that make a floor
 _PATIENCE_SECONDS, _MOST_PATIENCE_SECONDS = 60.0, 3600.0  # for which a scale that was wrong is not believed
 _LEAST_RISE = 1 << 20  # bytes: below it a process stands still, on any machine
 
@@ -29,7 +30,7 @@ class _Floors:
     """The least that was in use, from one stretch of time to the next."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._began = -float("inf")
         self._least = float("inf")
         self._closed: List[Tuple[float, float]] = []  # when, and how much
@@ -37,7 +38,7 @@ class _Floors:
     def add(self, now: float, used: float) -> Optional[float]:
         """Take one reading; the floor that it closes, if it does."""
         least = self._least = min(self._least, used)
-        if now - self._began < 0.99 * self._seconds:
+        if now - self._began < 0.99 * self.seconds:
             return None
         self._closed = [*self._closed[1 - _FLOORS :], (now, least)]
         self._began, self._least = now, float("inf")
@@ -51,9 +52,8 @@ class _Floors:
             return 0.0, 0.0
         if floors[-1][1] - floors[0][1] < _LEAST_RISE:
             return 0.0, 0.0
-        # Where the first pause was a long one, the rise may have begun anywhere within it.
-        first = floors[1] if floors[1][0] - floors[0][0] > floors[-1][0] - floors[1][0] else floors[0]
-        return (floors[-1][1] - first[1]) / (floors[-1][0] - first[0]), first[0]
+        (began, low), (last, high) = floors[1], floors[-1]  # it may have begun anywhere between the first two
+        return (high - low) / (last - began), began
 
 
 class Rise(NamedTuple):
@@ -87,12 +87,12 @@ class Cadence:
     def glance_closely(self) -> None:
         """Memory may rise: the next glance comes soon."""
         self.glance_seconds = self._close
-        self._was_seldom = False
+        self._paused = self._close  # before the last glance
 
     def glance(self, now: float, used_bytes: float, left_bytes: Optional[int] = None) -> None:
         """Take one reading."""
         self._now = now
-        self._was_seldom = self.glance_seconds > 2 * self._close
+        self._paused = self.glance_seconds
         self._still = min(self._still, used_bytes)
         if used_bytes - self._still >= max(_LEAST_RISE, _STILL * (left_bytes or 0)):
             self._still, self.glance_seconds = used_bytes, self._close
@@ -110,17 +110,18 @@ class Cadence:
             self._believed_at[one] = self._now + self._patience[one]
             self._patience[one] = min(2 * self._patience[one], _MOST_PATIENCE_SECONDS)
 
+    def _is_close(self, floors: _Floors) -> bool:
+        """Whether there are glances enough for these: what swings looks as if it rose, where it is seen seldom."""
+        return self._paused <= max(2 * self._close, floors.seconds / _SAMPLES)
+
     def rise(self, left_bytes: Optional[int]) -> Optional[Rise]:
         """The rise by which most of what is left would be used up; None where the longest pause will do."""
         slopes = [(*floors.slope, scale) for scale, floors in enumerate(self._floors)
-                  if self._now >= self._believed_at[scale]]  # fmt: skip
+                  if self._now >= self._believed_at[scale] and self._is_close(floors)]  # fmt: skip
         fastest, since, scale = max(slopes, default=(0.0, 0.0, 0))
         if left_bytes is None or fastest <= 0:
             return None
         pause = max(self._shortest, _SHARE * left_bytes / fastest / _LOOKS)
         if pause >= self.longest_seconds:
-            return None
-        if self._was_seldom:  # what swings looks as if it rose, where it is seen now and then
-            self.glance_closely()
             return None
         return Rise(pause, pause * fastest, scale, since)
