@@ -9,6 +9,7 @@ from tfmemwatch.evidence.call_growth import Row
 from tfmemwatch.growth.per_call import GrowthPerCall, Reading
 from tfmemwatch.memory.stake import Stake
 from tfmemwatch.monitor.by_clock import WHOLE, ByClock
+from tfmemwatch.monitor.cadence import Cadence
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 ROOM = 2000 * MB  # that is free when the growth begins
@@ -142,6 +143,16 @@ def test_a_rise_after_long_stillness_is_looked_at_within_a_twelfth_of_a_minute_t
 
     program = Program(held, None, BASE + ROOM).run(still_seconds + MINUTE / 12)
     assert program.between
+
+
+def test_what_swings_and_is_seen_seldom_is_no_rise():
+    """Glances that meet each swing a little later see a straight line, and mean nothing."""
+    cadence, now, rises = Cadence(5.0), 0.0, []
+    while now < 600:
+        cadence.glance(now, BASE + 25 * MB * (now % 2), 16000 * MB)
+        rises += [cadence.rise(16000 * MB)] if now > 60 else []
+        now += cadence.glance_seconds
+    assert rises and not any(rises)
 
 
 def test_no_pause_is_shorter_than_a_hundredth_of_the_longest():
