@@ -207,8 +207,7 @@ class Readings:
         for site, seconds in sample.session_ages:
             labels = (self._names(site),)
             oldest[labels] = max(seconds, oldest.get(labels, 0.0))
-        largest = sorted(oldest.items(), key=lambda row: -row[1])
-        return largest[:_MOST_SUSPECTS]
+        return sorted(oldest.items(), key=lambda row: -row[1])[:_MOST_SUSPECTS]
 
     def _causes(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
         for one in sample.causes:
