@@ -143,6 +143,7 @@ METRICS: Tuple[Metric, ...] = (  # in the order of /metrics: what somebody looks
     _other("tfmemwatch_suspect_growth_per_hour", "How many leaking things are added in an hour", "kind", "site"),
     _other("tfmemwatch_suspect_bytes", "Bytes that an open leak has kept so far, as far as known", "kind", "site"),
     _other("tfmemwatch_suspect_bytes_per_hour", "Bytes that an open leak keeps more in an hour, as far as known", "kind", "site"),
+    _other("tfmemwatch_filling_bytes", "Bytes kept so far by what grows and may still be filling: no leak yet", "kind", "site"),
     _other("tfmemwatch_findings", "Open leaks", "kind"),
     _other("tfmemwatch_leaks_found_total", "Leaks found since the start", "kind"),
     *map(_metric, ROWS),

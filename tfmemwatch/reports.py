@@ -254,6 +254,7 @@ class Sample(NamedTuple):
     left_of_models: Sequence[LeftOfModel] = ()
     level: Optional[LevelNow] = None
     headline: Headline = NOTHING_READ
+    filling: Tuple[Finding, ...] = ()  # what grows and may still be filling: no leak yet
 
 
 _AS_THEY_ARE = frozenset(map(id, (type(None), bool, int, str)))

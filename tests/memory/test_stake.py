@@ -43,6 +43,15 @@ def test_what_others_take_is_no_growth_of_this_process(limit):
     assert found.share == pytest.approx(1 / 800)
 
 
+def test_a_limit_that_is_set_anew_counts_from_then():
+    """A container is resized while it runs: 200 of the 800 MB that were free then."""
+    before = container(100 * MB)._replace(bytes=5000 * MB)
+    found = used(
+        (100 * MB, before), (200 * MB, container(200 * MB)), (400 * MB, container(400 * MB)),
+    )  # fmt: skip
+    assert found.share == pytest.approx(0.25)
+
+
 def test_what_is_not_known_is_nothing():
     """One reading, no limit, or memory that cannot be read."""
     assert used((MB, container(MB))) == NOTHING

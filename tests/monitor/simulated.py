@@ -59,7 +59,7 @@ class Program:
         self.taking_evidence = nullcontext
         self.stake = Stake()
         self.told = []  # (when, finding)
-        self.looks = self.between = 0
+        self.looks = self.between = self.glances = 0
         self.is_endless = lambda now: False
 
     # -- what a detector reads
@@ -104,8 +104,9 @@ class Program:
         ahead_at = -1.0
         while self.now < seconds:
             due = clock.due(self.now, self.memory().own_bytes)
+            self.glances += due == NOTHING
             if due != NOTHING:
-                if self.now - ahead_at >= 1.0:
+                if self.now - ahead_at >= min(1.0, clock.stake_seconds):
                     ahead_at, used = self.now, self.memory().own_bytes
                     limits = [] if self.limit is None else [Limit("container limit", self.limit, used, True)]
                     self.stake.look(self.now, used, limits)

@@ -9,6 +9,7 @@ from tfmemwatch.evidence.call_growth import Row
 from tfmemwatch.growth.per_call import GrowthPerCall, Reading
 from tfmemwatch.memory.stake import Stake
 from tfmemwatch.monitor.by_clock import WHOLE, ByClock
+from tfmemwatch.monitor.cadence import Cadence
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 ROOM = 2000 * MB  # that is free when the growth begins
@@ -124,6 +125,34 @@ def test_looks_are_seldom_where_nothing_is_at_stake(held):
     program = Program(held, None, BASE + 16000 * MB).run(HOUR)
     assert program.looks <= HOUR / 5 + 1
     assert program.between <= 2 * program.looks
+
+
+@pytest.mark.parametrize("held", [lambda now: 0.0, lambda now: 50 * MB * (now % 2), lambda now: 1000.0 * now])
+def test_where_nothing_rises_there_is_one_glance_between_two_looks(held):
+    """Nor for what swings by little of what is left: the thread is woken twice in five seconds."""
+    program = Program(held, None, BASE + 16000 * MB).run(600)
+    assert program.glances <= 1.2 * program.looks
+
+
+@pytest.mark.parametrize("still_seconds", [300, 301.3, 302.7, 304.1])
+def test_a_rise_after_long_stillness_is_looked_at_within_a_twelfth_of_a_minute_to_the_limit(still_seconds):
+    """Whenever it begins, seen from the glances."""
+
+    def held(now):
+        return ROOM * max(0.0, now - still_seconds) / MINUTE
+
+    program = Program(held, None, BASE + ROOM).run(still_seconds + MINUTE / 12)
+    assert program.between
+
+
+def test_what_swings_and_is_seen_seldom_is_no_rise():
+    """Glances that meet each swing a little later see a straight line, and mean nothing."""
+    cadence, now, rises = Cadence(5.0), 0.0, []
+    while now < 600:
+        cadence.glance(now, BASE + 25 * MB * (now % 2), 16000 * MB)
+        rises += [cadence.rise(16000 * MB)] if now > 60 else []
+        now += cadence.glance_seconds
+    assert rises and not any(rises)
 
 
 def test_no_pause_is_shorter_than_a_hundredth_of_the_longest():

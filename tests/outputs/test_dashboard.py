@@ -77,7 +77,8 @@ def history(now):
             for row in catalog.ROWS
             for line in range(1, 5)
         ]
-        at = sample(*rows, findings=[finding()], calls=[Calls("net", "predict", minute, 1, 100 * minute)],
+        at = sample(*rows, findings=[finding()], filling=[finding("python_objects")],
+                    calls=[Calls("net", "predict", minute, 1, 100 * minute)],
                     causes=[RetraceCause("f1", "boost", "a new float", Site("train.py", 1, "step"), minute)],
                     ages=[(Site("train.py", 1, "step"), 60.0 * minute)])  # fmt: skip
         seconds = now - 60 * (150 - minute)

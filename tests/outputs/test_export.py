@@ -34,11 +34,12 @@ def finding(kind="variable", site=AT, **more):
     return found._replace(**more)
 
 
-def sample(*tallies, findings=(), calls=(), ages=(), causes=(), failures=None):
+def sample(*tallies, findings=(), filling=(), calls=(), ages=(), causes=(), failures=None):
     return Sample(
         tallies={one.key: one for one in tallies},
         memory=Memory(500, 300, 100, 7),
         findings=tuple(findings),
+        filling=tuple(filling),
         session_ages=ages,
         calls=calls,
         causes=causes,
@@ -102,6 +103,7 @@ def full_sample():
         *[tally(row.kind, note='n"\n\udcff', seconds=0.5, bytes=9, live_bytes=9) for row in catalog.ROWS],
         tally("trace", hostile, note="x" * 10_000),
         findings=[finding(), finding("retrace", hostile, cause="\n" * 999)],
+        filling=[finding("python_objects", hostile, verdict="cache still filling")],
         calls=[Calls("Sequential net", "predict", 3, 1, 100)],
         causes=[
             RetraceCause("score", "boost", "a new Python float", AT, 7),
@@ -168,6 +170,14 @@ def test_a_suspect_is_told_with_its_line_cause_and_cure(readings):
     assert shown(families, "tfmemwatch_suspect_info") == {}
     assert shown(families, "tfmemwatch_findings")[("variable",)] == 0
     assert shown(families, "tfmemwatch_leaks_found_total")[("variable",)] == 1
+
+
+def test_what_may_still_be_filling_is_a_metric_and_no_leak(readings):
+    """Who wants to see it early can; no alert comes of it."""
+    families = readings.families(sample(filling=[finding(verdict="cache still filling")]))
+    assert shown(families, "tfmemwatch_filling_bytes") == {("variable", "train.py:41 step()"): 4096}
+    assert shown(families, "tfmemwatch_suspect_info") == {}
+    assert shown(families, "tfmemwatch_leaks_found_total")[("variable",)] == 0
 
 
 def told_of(readings, found):

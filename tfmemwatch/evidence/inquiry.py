@@ -39,6 +39,7 @@ Read = Callable[[], Memory]
 class Haste(NamedTuple):
     """Memory is known to rise, and to end soon."""
 
+    since: float
     pause_seconds: float  # between two looks
     bytes_a_look: float  # by which it rises
     is_too_late: Callable[[float, float, float], bool]  # since when, now, and for how many seconds more
@@ -152,7 +153,8 @@ class Inquiry:
             return
         self._quiet = 0
         if self._rising_since is None:
-            self._rising_since = self._times.at(self._looks - _RISING)
+            soon = self._haste if is_soon else None
+            self._rising_since = self._times.at(self._looks - _RISING) if soon is None else soon.since
         if may_begin and not self._instruments.operations.is_open:
             self.is_kept_back = not unexplained
             if unexplained:

@@ -57,18 +57,20 @@ class Stake:
         return min((one.left_bytes for one in last.limits.values()), default=None) if last is not None else None
 
     def used_since(self, since: float) -> Used:
-        """Of the limit of which most has been used up since then."""
+        """Of the limit of which most has been used up since then, or since it is there: one may be set anew."""
         moments = self._moments
         if len(moments) < 2:
             return NOTHING
-        then = moments[max(0, bisect_right([one.now for one in moments], since) - 1)]
         last = moments[-1]
-        found = [_used(then, last, then.limits[which], limit)
-                 for which, limit in last.limits.items() if which in then.limits]  # fmt: skip
+        begun = moments[max(0, bisect_right([one.now for one in moments], since) - 1) :]
+        found = [
+            _used(next(one for one in begun if which in one.limits), last, which) for which in last.limits
+        ]  # fmt: skip
         return max(found, default=NOTHING)
 
 
-def _used(then: _Moment, last: _Moment, before: Limit, now: Limit) -> Used:
+def _used(then: _Moment, last: _Moment, which: _Which) -> Used:
+    before, now = then.limits[which], last.limits[which]
     grown = own = last.own_bytes - then.own_bytes
     if now.label != _OF_MACHINE:  # where others come and go as they like
         of_all = float(now.used_bytes - before.used_bytes)

@@ -158,9 +158,11 @@ class Answers:
         if not state.probes.reading.take(state.probes.read, wait_seconds):
             return None
         up = {probe.name for probe in state.probes.up}
+        findings = self.findings()
         return Sample(
             tallies=state.ledger.read(), memory=state.process.read(),
-            findings=tuple(one for one in self.findings() if one.is_sure),
+            findings=tuple(one for one in findings if one.is_sure),
+            filling=tuple(one for one in findings if not one.is_sure),
             session_ages=state.ledger.ages("session"), calls=self.calls(), causes=self.retrace_causes(),
             probes={kind.name: kind.name in up for kind in PROBES}, versions=runtime.versions(),
             own=own_cost(state), gauges=self._gauges(), registered_functions=runtime.registered_functions(),

@@ -27,7 +27,8 @@ from .urgency import Urgency
 
 _PACE = Pace(bytes_a_look=0, bytes_in_all=768 * 1024, first_half=0.75)
 _CERTAIN_LOOKS = 150  # of the first detector, until it is certain
-_REFRESH = 16  # looks after which what was found soon is weighed again
+_REFRESH = 4  # looks after which what was found soon is weighed again, until it is told
+_REFRESH_TOLD = 16  # and from then on
 _FASTER = 3  # times as fast must memory rise, for evidence to begin anew
 _PART_LOOKS = 64  # over which memory must have risen, or it was a swing
 _SLOWER = 1.02  # times the pause, from look to look, when all is told
@@ -49,6 +50,7 @@ class ByClock:
         self._urgent: Optional[Detector] = None
         self.longest_seconds = longest  # more, while looks cost more than they may
         self._looked_at = 0.0  # the last time at everything
+        self._woke_at = 0.0
         self._pause = longest  # of the urgent one
         self._rise: Optional[Rise] = None  # that the urgent one is there for
         self._looks = self._part_ends = 0  # of the urgent one
@@ -61,13 +63,20 @@ class ByClock:
     def pause(self, now: float) -> float:
         """Until something is due: in the longest pause there are glances, which cost next to nothing.
 
-        Never next to none, however long a look has taken: the program has its turn.
+        From the beginning of a look to that of the next, so that they are even. Never next to none, however long a
+        look has taken: the program has its turn.
         """
         between = self._cadence.glance_seconds if self._urgent is None else self._pause
-        return max(0.5 * between, min(self._looked_at + self.longest_seconds - now, between))
+        return max(0.5 * between, min(self._looked_at + self.longest_seconds, self._woke_at + between) - now)
+
+    @property
+    def stake_seconds(self) -> float:
+        """How old the share that is used up may be, where it decides whether something is told."""
+        return float("inf") if self._urgent is None else _REFRESH * self._pause
 
     def due(self, now: float, used_bytes: Optional[int]) -> str:
         """Take what is in use now, None where nothing is looked at; which look is due."""
+        self._woke_at = now
         modules = len(sys.modules)
         if modules - self._modules >= STILL_STARTING:
             self._cadence.forget()
@@ -76,8 +85,9 @@ class ByClock:
         if used_bytes is None:
             self._end_urgent()
         else:
-            self._cadence.glance(now, float(used_bytes))
-            self._follow(self._cadence.rise(self._stake.left_bytes), float(used_bytes))
+            left = self._stake.left_bytes
+            self._cadence.glance(now, float(used_bytes), left)
+            self._follow(self._cadence.rise(left), float(used_bytes))
         if now - self._looked_at >= self.longest_seconds:
             return WHOLE
         return NOTHING if self._urgent is None else BETWEEN
@@ -88,7 +98,9 @@ class ByClock:
         if self._urgent is None:
             if rise is not None:
                 self._begin_urgent(rise)
-        elif self._urgent.has_drafts:
+            return
+        self._cadence.glance_closely()
+        if self._urgent.has_drafts:
             self._slow_down(rise)
         elif rise is not None and rise.pause_seconds <= self._pause / _FASTER:
             self._begin_urgent(rise)
@@ -97,10 +109,14 @@ class ByClock:
 
     def _slow_down(self, rise: Optional[Rise]) -> None:
         """What leaks is looked at as it was until it is told; then as often as it still asks for."""
-        findings = self.steady.findings
-        if findings and all(one.is_sure for one in findings):
+        if self._is_told:
             longer = rise.pause_seconds if rise is not None else _SLOWER * self._pause
             self._pause = min(self._cadence.longest_seconds, max(self._pause, longer))
+
+    @property
+    def _is_told(self) -> bool:
+        findings = self.steady.findings
+        return bool(findings) and all(one.is_sure for one in findings)
 
     def _look_whether_it_goes_on(self) -> None:
         """What was a swing, or is over, needs no more looks."""
@@ -115,7 +131,7 @@ class ByClock:
         self._end_urgent()
         self._rise, self._pause, self._looks = rise, rise.pause_seconds, 0
         self._floor, self._least, self._part_ends = None, float("inf"), _PART_LOOKS
-        haste = Haste(rise.pause_seconds, rise.bytes_a_look, self._urgency.is_too_late)
+        haste = Haste(rise.since, rise.pause_seconds, rise.bytes_a_look, self._urgency.is_too_late)
         self._urgent = Detector(self._readings, COUNT_URGENT, _PACE, "hour", haste=haste)
 
     def _end_urgent(self) -> None:
@@ -142,7 +158,8 @@ class ByClock:
             return []
         self._looks += 1
         news = urgent.see(now)
-        if news or (self._looks % _REFRESH == 0 and urgent.has_drafts):
+        refresh = _REFRESH_TOLD if self._is_told else _REFRESH
+        if news or (self._looks % refresh == 0 and urgent.has_drafts):
             return self.steady.sum_up()
         return []
 

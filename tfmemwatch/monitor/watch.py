@@ -225,11 +225,11 @@ class Watch:
         return [*found, *expected.gone, *expected.late, *self.explanations.news()]
 
     def _look_ahead(self) -> None:
-        """Limits are read from a dozen files: once a second at most."""
+        """Limits are read from a dozen files: once a second, more often only while what is left decides."""
         now = self._clock()
         if now < self._ahead_at:
             return
-        self._ahead_at = now + _AHEAD_SECONDS
+        self._ahead_at = now + min(_AHEAD_SECONDS, self._detector.stake_seconds)
         try:
             memory, state = self.process.read(), self.state
             state.ahead.look(now, memory, len(sys.modules))

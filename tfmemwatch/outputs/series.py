@@ -207,8 +207,7 @@ class Readings:
         for site, seconds in sample.session_ages:
             labels = (self._names(site),)
             oldest[labels] = max(seconds, oldest.get(labels, 0.0))
-        largest = sorted(oldest.items(), key=lambda row: -row[1])
-        return largest[:_MOST_SUSPECTS]
+        return sorted(oldest.items(), key=lambda row: -row[1])[:_MOST_SUSPECTS]
 
     def _causes(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
         for one in sample.causes:
@@ -229,11 +228,11 @@ class Readings:
             kinds[finding.kind] = kinds.get(finding.kind, 0) + 1
         return [((kind,), float(count)) for kind, count in kinds.items()]
 
-    def _suspects(self, sample: Sample, value: Callable[..., float]) -> Iterable[Tuple[Labels, float]]:
+    def _suspects(self, findings: Sequence[Finding], field: str) -> Iterable[Tuple[Labels, float]]:
         found: Dict[Labels, float] = {}
-        for finding in sample.findings[:_MOST_SUSPECTS]:
+        for finding in findings[:_MOST_SUSPECTS]:
             labels = (finding.kind, self._names(finding.site))
-            found[labels] = found.get(labels, 0.0) + value(finding)
+            found[labels] = found.get(labels, 0.0) + float(getattr(finding, field))
         return found.items()
 
     def _suspect_info(self, sample: Sample) -> Iterable[Tuple[Labels, float]]:
@@ -295,6 +294,10 @@ def _gauge(row: Gauge) -> Reader:
     return read
 
 
+def _suspects(of: str, field: str) -> Reader:
+    return lambda self, sample: self._suspects(getattr(sample, of), field)
+
+
 READERS: Dict[str, Reader] = {
     **{row.metric: _gauge(row) for row in GAUGES},
     "tfmemwatch_run_graph_operations": lambda self, sample: _one(sample.operations),
@@ -314,10 +317,11 @@ READERS: Dict[str, Reader] = {
     "tfmemwatch_findings": Readings._findings,
     "tfmemwatch_leaks_found_total": lambda self, sample: [((kind,), float(n)) for kind, n in self._found.items()],
     "tfmemwatch_suspect_info": Readings._suspect_info,
-    "tfmemwatch_suspect_growth": lambda self, sample: self._suspects(sample, lambda one: one.grown),
-    "tfmemwatch_suspect_growth_per_hour": lambda self, sample: self._suspects(sample, lambda one: one.rate),
-    "tfmemwatch_suspect_bytes": lambda self, sample: self._suspects(sample, lambda one: one.bytes),
-    "tfmemwatch_suspect_bytes_per_hour": lambda self, sample: self._suspects(sample, lambda one: one.bytes_rate),
+    "tfmemwatch_suspect_growth": _suspects("findings", "grown"),
+    "tfmemwatch_suspect_growth_per_hour": _suspects("findings", "rate"),
+    "tfmemwatch_suspect_bytes": _suspects("findings", "bytes"),
+    "tfmemwatch_suspect_bytes_per_hour": _suspects("findings", "bytes_rate"),
+    "tfmemwatch_filling_bytes": _suspects("filling", "bytes"),
     "tfmemwatch_probe_up": lambda self, sample: [((name,), float(up)) for name, up in sorted(sample.probes.items())],
     "tfmemwatch_level": lambda self, sample: (
         [((sample.level.because,), float(LEVELS.index(sample.level.name)))] if sample.level else []
