@@ -18,7 +18,6 @@ from ..heap.shapes import base_of
 from ..heap.tensors import tensors_by_size, with_values
 from ..heap.weights import Weighed, cached_in, is_cached, weigh_items
 from ..holders.search import STAGES, Met, Way, searches, way_to
-from ..ledger.site import attributes_of
 from ..safety import guard
 
 _LEAST_LENGTH = 3
@@ -157,7 +156,7 @@ def _along(namespace: Any, steps: Tuple[int, ...], call: OneCall) -> List[Any]:
 
 def _closed(container: int) -> List[int]:
     """What an item leads to as everything does: modules, the frames that run, the collection itself."""
-    return [container, *ids_of_modules(attributes_of), *frames.ids()]
+    return [container, *ids_of_modules(), *frames.ids()]
 
 
 def _own(weighed: Sequence[Weighed]) -> Iterator[Tuple[int, Weighed]]:

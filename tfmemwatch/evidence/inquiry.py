@@ -14,6 +14,7 @@ from ..growth.timeline import Timeline
 from ..holders.steps import length_at
 from ..memory.process import Memory
 from ..model import Finding, Site
+from ..safety import guard
 from . import doubts, schedule, still_growing
 from .answers import SILENT, Accused, Answer, Filling, LookOn, finding_of
 from .doubts import Doubts
@@ -29,6 +30,7 @@ _MISSES = 2  # inquiries that must find nothing before what was found is over
 _MOST = 0.5  # of what has grown: if collections that are told hold so much, the rest needs a name of its own
 _WAIT_IF_EXPLAINED = 16  # looks, where a count has come to explain what grows
 _SOON = 8  # looks after which an urgent one begins: by then it is known whether a count rises
+_FLOOR_EACH = 32  # looks, what is in use without young garbage is read
 _RISING = 27  # looks that memory has risen for when it is suspected
 _HELD = 0.3  # of what memory is known to rise by: so much must a collection hold, to be its cause
 _STILL = LOOKS  # looks without a suspicion, after which a rise is another one
@@ -63,6 +65,9 @@ class Inquiry:
         self._rising_since: Optional[float] = None
         self._by_clock = per != "step"
         self._instruments = Instruments(sources, pace, self._by_clock)
+        self._least = pace.bytes_a_look
+        self._disturbed = -1
+        self._floors: List[Tuple[int, float]] = []  # looks, and what was in use without garbage
         self._schedule = Schedule(self._by_clock, LOOKS if haste is None else SOON_LOOKS)
         self._suspicion = Suspicion()
         self._doubts = Doubts()
@@ -140,6 +145,8 @@ class Inquiry:
     def _wait(self, held: float, unexplained: bool, now: float, read: Read) -> None:
         """Begin where memory seems to rise, and nothing counted explains it."""
         may_begin = self._schedule.rest()
+        if not self._by_clock:
+            self._take_floor(read)
         self._quiet += 1
         self._age += 1
         if len(sys.modules) != self._modules:
@@ -157,6 +164,36 @@ class Inquiry:
             self.is_kept_back = not unexplained
             if unexplained:
                 self.begin(now, read)
+
+    def _take_floor(self, read: Read) -> None:
+        """What is in use without garbage: now and then, and anew where the watch itself has taken or given back some."""
+        disturbed, self._disturbed = self._disturbed, guard.disturbances[0]
+        if disturbed != self._disturbed:
+            self._floors = []
+        if not self._floors or self._looks % _FLOOR_EACH == _SOON:
+            self._floors = [*self._floors[-1:], (self._looks, self._instruments.memory.without_garbage(read))]
+
+    def begin_if_worth(self, now: float, read: Read) -> None:
+        """Begin to take evidence in a loop with steps, where what rises is much, and no garbage.
+
+        An inquiry takes a second of the loop's own thread, a collection a tenth of that.
+        """
+        look, held = self._floors[0] if self._floors else (self._looks, 0.0)
+        least = held + self._least * (self._looks - look)
+        memory = self._instruments.memory
+        if memory.without_garbage(read) < least:
+            self._suspicion.forget()
+            self.put_off()
+            return
+        memory.collect()
+        held = memory.without_garbage(read)
+        if held >= least:
+            self.begin(now, read)
+        else:
+            self._floors = [(self._looks, held)]
+            self._suspicion.forget()
+            self.is_kept_back = False
+            self._schedule.wait_longer()
 
     def _is_over(self) -> bool:
         """Whether what was told is over, since memory has not risen for long."""

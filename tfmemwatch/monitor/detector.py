@@ -42,10 +42,11 @@ class Detector:
 
     def __init__(
         self, readings: Readings, rule: Rule, pace: Pace, per: str, samples_per_day: Optional[int] = None,
-        haste: Optional[Haste] = None, asked: bool = False,
+        haste: Optional[Haste] = None, asked: bool = False, affords: Callable[[], bool] = lambda: True,
     ) -> None:  # fmt: skip
         self._readings = readings
         self._is_asked = asked  # whether somebody waits for each look, and has asked for its collections
+        self._affords = affords if asked else readings.can_afford_evidence
         self._per = per
         self._haste = haste  # where memory is known to rise, only what holds it is looked for
         self.join: Callable[[List[Draft]], List[Draft]] = lambda drafts: drafts  # with what else is known, to be told
@@ -149,7 +150,7 @@ class Detector:
         if is_undisturbed and self._haste is None:
             news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
             news = self._confirm_bytes(memory) or news
-        can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
+        can_afford = inquiry.is_open or self._affords()
         is_beside = self._judge.has_told
         may_take = self._readings.may_take_evidence()
         unexplained = may_take and not is_explained and not self._judge.anything_rises()
@@ -171,7 +172,7 @@ class Detector:
         if self.steps.explains(self._held):
             self._inquiry.put_off()
         else:
-            self._inquiry.begin(now, self._readings.memory)
+            self._inquiry.begin_if_worth(now, self._readings.memory)
 
     def _begin_anew_if_starting(self, memory: Memory) -> None:
         """A program that imports much is still starting; and what was read otherwise before can't be compared."""
@@ -239,7 +240,8 @@ class Detector:
             self._full_at_recount = full
             self._judge.take_after_collection(readings.counts())
             if not self._judge.anything_rises():
-                self._inquiry.begin(now, readings.memory)
+                begin = self._inquiry.begin_if_worth if self.steps.has_begun else self._inquiry.begin
+                begin(now, readings.memory)
 
     # -- what is found
 

@@ -40,6 +40,11 @@ class MemoryInUse:
         """What was in use at the last look."""
         return self._recent[-1]
 
+    def without_garbage(self, read: Callable[[], Memory]) -> float:
+        """What is in use where what is young and waits for the collector has gone."""
+        collector.collect_young()
+        return float(read().held_bytes or 0)
+
     def collect(self) -> None:
         """A collection, as full as may be."""
         collector.collect(asked=not self._by_clock)
