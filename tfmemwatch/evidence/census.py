@@ -11,6 +11,7 @@ from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, O
 from ..heap import frames
 from ..heap.classes import all_classes, class_named
 from ..heap.leaves import ids_of_modules
+from ..heap.modules import of_all_modules
 from ..heap.one_call import OneCall
 from ..heap.parts import along, kind_at
 from ..heap.room import heap_size
@@ -104,6 +105,7 @@ def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Gro
     return found[:most]
 
 
+@of_all_modules
 def tensor_kinds() -> List[type]:
     """The classes of eager tensors; nothing of TensorFlow is imported for it."""
     return [kind for kind in all_classes() if class_named(kind) == "EagerTensor"]

@@ -30,6 +30,8 @@ _MISSES = 2  # inquiries that must find nothing before what was found is over
 _MOST = 0.5  # of what has grown: if collections that are told hold so much, the rest needs a name of its own
 _WAIT_IF_EXPLAINED = 16  # looks, where a count has come to explain what grows
 _SOON = 8  # looks after which an urgent one begins: by then it is known whether a count rises
+_CHECK_AFTER = 12  # looks after a collection, what is left of a rise is looked at again; then twice as many
+_OF_LEAST = 0.75  # of what is worth a finding: so much must have risen, since a dozen steps are noisy
 _FLOOR_EACH = 32  # looks, what is in use without young garbage is read
 _RISING = 27  # looks that memory has risen for when it is suspected
 _HELD = 0.3  # of what memory is known to rise by: so much must a collection hold, to be its cause
@@ -66,6 +68,7 @@ class Inquiry:
         self._by_clock = per != "step"
         self._instruments = Instruments(sources, pace, self._by_clock)
         self._least = pace.bytes_a_look
+        self._check_at, self._check_after = -1, _CHECK_AFTER
         self._disturbed = -1
         self._floors: List[Tuple[int, float]] = []  # looks, and what was in use without garbage
         self._schedule = Schedule(self._by_clock, LOOKS if haste is None else SOON_LOOKS)
@@ -153,14 +156,15 @@ class Inquiry:
             self._modules = len(sys.modules)
             self._suspicion.forget()  # a program that still imports is still starting
         is_soon = self._haste is not None and self._looks == _SOON
-        if not self._suspicion.rises(held) and not is_soon:
+        is_due = self._looks == self._check_at
+        if not self._suspicion.rises(held) and not is_soon and not is_due:
             if self._quiet > _STILL:
                 self._rising_since = None
             return
         self._quiet = 0
         if self._rising_since is None:
             self._rising_since = self._times.at(self._looks - _RISING)
-        if may_begin and not self._instruments.operations.is_open:
+        if (may_begin or is_due) and not self._instruments.operations.is_open:
             self.is_kept_back = not unexplained
             if unexplained:
                 self.begin(now, read)
@@ -179,7 +183,7 @@ class Inquiry:
         An inquiry takes a second of the loop's own thread, a collection a tenth of that.
         """
         look, held = self._floors[0] if self._floors else (self._looks, 0.0)
-        least = held + self._least * (self._looks - look)
+        least = held + _OF_LEAST * self._least * (self._looks - look)
         memory = self._instruments.memory
         if memory.without_garbage(read) < least:
             self._suspicion.forget()
@@ -191,9 +195,10 @@ class Inquiry:
             self.begin(now, read)
         else:
             self._floors = [(self._looks, held)]
-            self._suspicion.forget()
             self.is_kept_back = False
-            self._schedule.wait_longer()
+            self._schedule.wait(self._check_after)
+            self._check_at = self._looks + self._check_after  # from here on garbage is not in it
+            self._check_after *= 2
 
     def _is_over(self) -> bool:
         """Whether what was told is over, since memory has not risen for long."""

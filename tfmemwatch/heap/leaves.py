@@ -21,8 +21,12 @@ PLAIN = (
 
 def leaves() -> Ids:
     """Classes whose things hold nothing that one would look for, or everything: classes, weak references, ours."""
-    own = classes_in(name for name in list(sys.modules) if name.split(".")[0] == "tfmemwatch")
-    return ids_of(chain(PLAIN, with_children((type, weakref.ReferenceType)), own))
+    return ids_of(chain(PLAIN, with_children((type, weakref.ReferenceType)))) | _own()
+
+
+@of_all_modules
+def _own() -> Ids:
+    return ids_of(classes_in(name for name in list(sys.modules) if name.split(".")[0] == "tfmemwatch"))
 
 
 def framework_leaves() -> Ids:

@@ -167,7 +167,8 @@ class Block(Decorating):
                 self._detector.steps.measured(self.steps, lengths)
             watch.telling.tell(self._detector.look(self.steps))
             watch.telling.tell(watch.explanations.news())
-            self._moments.look(self.steps, watch.process.read, watch.ledger.read)
+            memory = self._detector.memory
+            self._moments.look(self.steps, lambda: memory or watch.process.read(), watch.ledger.read)
         except Exception:
             guard.failed("block: step")
         self._allowance.took(time.monotonic(), time.thread_time() - began)

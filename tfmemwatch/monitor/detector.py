@@ -15,6 +15,7 @@ from ..evidence.inquiry import Haste, Inquiry
 from ..evidence.sources import Sources
 from ..growth.memory_verdict import MemoryVerdict, Verdict
 from ..growth.rules import Rule
+from ..growth.suspicion import LOOKS_OF_FLOOR
 from ..headline import Looked
 from ..heap import collector
 from ..heap.instances import ids_alive
@@ -69,6 +70,7 @@ class Detector:
         self._taking_evidence = nullcontext if asked else readings.taking_evidence  # who waits has asked for it
         self._looks = 0
         self._held = 0.0  # bytes in use at the last look
+        self.memory: Optional[Memory] = None  # as it was read then
         self._recounts_at, self._recounts_after = 0, 8
 
     @property
@@ -140,7 +142,7 @@ class Detector:
         return self._look_at_memory(now, may_inquire, is_explained) or news
 
     def _look_at_memory(self, now: float, may_inquire: bool, is_explained: bool) -> bool:
-        memory, inquiry = self._readings.memory(), self._inquiry
+        memory, inquiry = self._read_memory(), self._inquiry
         self._held = float(memory.held_bytes or 0)
         self._begin_anew_if_starting(memory)
         news = False
@@ -166,6 +168,13 @@ class Detector:
             with self._taking_evidence():
                 self._recount(now)
         return news
+
+    def _read_memory(self) -> Memory:
+        """What is in use; in a loop Python's blocks are counted at each third step, which is a floor of the suspicion."""
+        is_between = self._is_asked and self._looks % LOOKS_OF_FLOOR
+        last, read = self.memory, self._readings.memory
+        self.memory = read(last.python_blocks) if is_between and last is not None else read()
+        return self.memory
 
     def _explain_by_steps(self, now: float) -> None:
         """What collections explain, counted at each step, needs no inquiry."""
