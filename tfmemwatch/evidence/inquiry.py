@@ -14,13 +14,13 @@ from ..growth.timeline import Timeline
 from ..holders.steps import length_at
 from ..memory.process import Memory
 from ..model import Finding, Site
-from ..safety import guard
 from . import doubts, schedule, still_growing
 from .answers import SILENT, Accused, Answer, Filling, LookOn, finding_of
 from .doubts import Doubts
 from .evidence import NOTHING_HEAVY, Evidence, Pace, Reading
 from .found import FoundByEvidence
 from .hypotheses import EARLY, END, HYPOTHESES, WINDOW
+from .risen import Risen
 from .schedule import LOOKS, MOST_QUIET, SOON_LOOKS, Schedule
 from .sources import Sources
 from .still_growing import StillGrowing
@@ -30,9 +30,6 @@ _MISSES = 2  # inquiries that must find nothing before what was found is over
 _MOST = 0.5  # of what has grown: if collections that are told hold so much, the rest needs a name of its own
 _WAIT_IF_EXPLAINED = 16  # looks, where a count has come to explain what grows
 _SOON = 8  # looks after which an urgent one begins: by then it is known whether a count rises
-_CHECK_AFTER = 12  # looks after a collection, what is left of a rise is looked at again; then twice as many
-_OF_LEAST = 0.75  # of what is worth a finding: so much must have risen, since a dozen steps are noisy
-_FLOOR_EACH = 32  # looks, what is in use without young garbage is read
 _RISING = 27  # looks that memory has risen for when it is suspected
 _HELD = 0.3  # of what memory is known to rise by: so much must a collection hold, to be its cause
 _STILL = LOOKS  # looks without a suspicion, after which a rise is another one
@@ -67,10 +64,7 @@ class Inquiry:
         self._rising_since: Optional[float] = None
         self._by_clock = per != "step"
         self._instruments = Instruments(sources, pace, self._by_clock)
-        self._least = pace.bytes_a_look
-        self._check_at, self._check_after = -1, _CHECK_AFTER
-        self._disturbed = -1
-        self._floors: List[Tuple[int, float]] = []  # looks, and what was in use without garbage
+        self._risen = Risen(self._instruments.memory, pace.bytes_a_look)
         self._schedule = Schedule(self._by_clock, LOOKS if haste is None else SOON_LOOKS)
         self._suspicion = Suspicion()
         self._doubts = Doubts()
@@ -122,7 +116,9 @@ class Inquiry:
             with self._ended_by_failure():
                 return self._go_on(unexplained, now, read) or is_over
         self._wait(held, unexplained, now, read)
-        return self._is_over() or is_over
+        if self._schedule.is_quiet(self._quiet, 0):
+            self.filling = ""
+        return (self._schedule.is_quiet(self._quiet, self._age) and self._forget_unmeasured()) or is_over
 
     def begin(self, now: float, read: Read) -> None:
         """Begin to take evidence."""
@@ -148,15 +144,13 @@ class Inquiry:
     def _wait(self, held: float, unexplained: bool, now: float, read: Read) -> None:
         """Begin where memory seems to rise, and nothing counted explains it."""
         may_begin = self._schedule.rest()
-        if not self._by_clock:
-            self._take_floor(read)
         self._quiet += 1
         self._age += 1
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._suspicion.forget()  # a program that still imports is still starting
         is_soon = self._haste is not None and self._looks == _SOON
-        is_due = self._looks == self._check_at
+        is_due = not self._by_clock and self._risen.look(self._looks, held, read)
         if not self._suspicion.rises(held) and not is_soon and not is_due:
             if self._quiet > _STILL:
                 self._rising_since = None
@@ -169,44 +163,19 @@ class Inquiry:
             if unexplained:
                 self.begin(now, read)
 
-    def _take_floor(self, read: Read) -> None:
-        """What is in use without garbage: now and then, and anew where the watch itself has taken or given back some."""
-        disturbed, self._disturbed = self._disturbed, guard.disturbances[0]
-        if disturbed != self._disturbed:
-            self._floors = []
-        if not self._floors or self._looks % _FLOOR_EACH == _SOON:
-            self._floors = [*self._floors[-1:], (self._looks, self._instruments.memory.without_garbage(read))]
-
     def begin_if_worth(self, now: float, read: Read) -> None:
-        """Begin to take evidence in a loop with steps, where what rises is much, and no garbage.
-
-        An inquiry takes a second of the loop's own thread, a collection a tenth of that.
-        """
-        look, held = self._floors[0] if self._floors else (self._looks, 0.0)
-        least = held + _OF_LEAST * self._least * (self._looks - look)
-        memory = self._instruments.memory
-        if memory.without_garbage(read) < least:
+        """Begin to take evidence in a loop with steps, where what rises is much, and no garbage."""
+        self.is_kept_back = False
+        if self._risen.is_young_garbage(self._looks, read):
             self._suspicion.forget()
             self.put_off()
-            return
-        memory.collect()
-        held = memory.without_garbage(read)
-        if held >= least:
-            self.begin(now, read)
+        elif self._risen.is_garbage(self._looks, read):
+            self._schedule.wait(self._risen.check_after // 2)
         else:
-            self._floors = [(self._looks, held)]
-            self.is_kept_back = False
-            self._schedule.wait(self._check_after)
-            self._check_at = self._looks + self._check_after  # from here on garbage is not in it
-            self._check_after *= 2
-
-    def _is_over(self) -> bool:
-        """Whether what was told is over, since memory has not risen for long."""
-        if self._schedule.is_quiet(self._quiet, 0):
-            self.filling = ""
-        return self._schedule.is_quiet(self._quiet, self._age) and self._forget_unmeasured()
+            self.begin(now, read)
 
     def _forget_unmeasured(self) -> bool:
+        """Whether what was told is over, since memory has not risen for long."""
         self._misses = 0
         return self._found.forget_unmeasured()
 

@@ -142,7 +142,10 @@ class Detector:
         return self._look_at_memory(now, may_inquire, is_explained) or news
 
     def _look_at_memory(self, now: float, may_inquire: bool, is_explained: bool) -> bool:
-        memory, inquiry = self._read_memory(), self._inquiry
+        # In a loop Python's blocks are counted at each third step, for one floor.
+        is_between = self._is_asked and self._looks % LOOKS_OF_FLOOR
+        inquiry, last, read = self._inquiry, self.memory, self._readings.memory
+        memory = self.memory = read(last.python_blocks) if is_between and last is not None else read()
         self._held = float(memory.held_bytes or 0)
         self._begin_anew_if_starting(memory)
         news = False
@@ -168,13 +171,6 @@ class Detector:
             with self._taking_evidence():
                 self._recount(now)
         return news
-
-    def _read_memory(self) -> Memory:
-        """What is in use; in a loop Python's blocks are counted at each third step, which is a floor of the suspicion."""
-        is_between = self._is_asked and self._looks % LOOKS_OF_FLOOR
-        last, read = self.memory, self._readings.memory
-        self.memory = read(last.python_blocks) if is_between and last is not None else read()
-        return self.memory
 
     def _explain_by_steps(self, now: float) -> None:
         """What collections explain, counted at each step, needs no inquiry."""

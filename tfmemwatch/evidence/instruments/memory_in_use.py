@@ -11,6 +11,8 @@ from ..evidence import Reading
 
 _LOOKS_FOR_FLOOR = 12
 
+Read = Callable[[], Memory]
+
 
 class MemoryInUse:
     """Costs a number kept for each look; a reading costs a collection, and by the clock some readings of malloc."""
@@ -40,7 +42,7 @@ class MemoryInUse:
         """What was in use at the last look."""
         return self._recent[-1]
 
-    def without_garbage(self, read: Callable[[], Memory]) -> float:
+    def without_garbage(self, read: Read) -> float:
         """What is in use where what is young and waits for the collector has gone."""
         collector.collect_young()
         return float(read().held_bytes or 0)
