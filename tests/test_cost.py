@@ -7,7 +7,7 @@ import pytest
 import tfmemwatch
 from tfmemwatch.config import Config
 from tfmemwatch.memory.process import Memory
-from tfmemwatch.monitor.budget import Allowance, Budget, Pause
+from tfmemwatch.monitor.budget import Allowance, Budget, Pause, StepAllowance
 from tfmemwatch.monitor.watch import Watch
 from tfmemwatch.probes import scene
 from tfmemwatch.probes.variables import Variables
@@ -281,3 +281,19 @@ def test_at_level_off_a_dear_hook_costs_nothing(dear_hook):
     watch.set_level("counts")
     made.BaseResourceVariable()
     assert clock.spent == pytest.approx(1e-3)
+
+
+def test_evidence_in_a_block_waits_until_the_steps_have_paid_for_it():
+    """Quick steps have 0.2 ms each, slow ones a hundredth of their time; what only counts is not charged."""
+    allowance = StepAllowance(0.01, at_once=0.1)
+    allowance.took(0.0, 1.1)
+    assert allowance.seconds == 0
+    waits = []
+    for pause in (0.001, 0.1):
+        paid, now, steps = StepAllowance(0.01, at_once=0.1), 0.0, 0
+        paid.took(now, 1.1)
+        while not paid.seconds:
+            now, steps = now + pause, steps + 1
+            paid.took(now, 0.0005)
+        waits.append(steps)
+    assert waits[0] == pytest.approx(5000, abs=2) and waits[1] == pytest.approx(1000, abs=2)

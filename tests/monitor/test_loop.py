@@ -16,8 +16,8 @@ class Container:
         return [Limit("container limit", 3 << 30, self.used_bytes, True)]
 
 
-def test_a_short_loop_pays_for_no_evidence_unless_memory_is_at_stake(fake_tf, monkeypatch):
-    """It takes seconds, which a training of some seconds would feel; one that fills memory has to be explained."""
+def test_a_short_loop_pays_for_evidence_once_unless_memory_is_at_stake(fake_tf, monkeypatch):
+    """It takes a second or two, which a short training would feel; one that fills memory has to be explained."""
     monkeypatch.setattr("tfmemwatch.monitor.loop._LIMITS_SECONDS", 0.0)
     container = Container()
     loop = Loop(tfmemwatch.watch("it", warmup=0), "warn", 0.9, container)
@@ -26,8 +26,10 @@ def test_a_short_loop_pays_for_no_evidence_unless_memory_is_at_stake(fake_tf, mo
     try:
         loop.step()
         now = time.monotonic()
-        assert not allowance.has_some(now + 60)
-        assert allowance.has_some(now + 160)  # a hundred times what it takes at the least
+        assert allowance.has_some(now)
+        allowance.spend(1.5)
+        assert not allowance.has_some(now + 140)
+        assert allowance.has_some(now + 160)  # a hundred times what it took
         allowance.spend(10)
         assert not allowance.has_some(now + 161)
         container.used_bytes += 100 << 20

@@ -11,6 +11,7 @@ from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, O
 from ..heap import frames
 from ..heap.classes import all_classes, class_named
 from ..heap.leaves import ids_of_modules
+from ..heap.modules import of_all_modules
 from ..heap.one_call import OneCall
 from ..heap.parts import along, kind_at
 from ..heap.room import heap_size
@@ -18,7 +19,6 @@ from ..heap.shapes import base_of
 from ..heap.tensors import tensors_by_size, with_values
 from ..heap.weights import Weighed, cached_in, is_cached, weigh_items
 from ..holders.search import STAGES, Met, Way, searches, way_to
-from ..ledger.site import attributes_of
 from ..safety import guard
 
 _LEAST_LENGTH = 3
@@ -105,6 +105,7 @@ def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Gro
     return found[:most]
 
 
+@of_all_modules
 def tensor_kinds() -> List[type]:
     """The classes of eager tensors; nothing of TensorFlow is imported for it."""
     return [kind for kind in all_classes() if class_named(kind) == "EagerTensor"]
@@ -157,7 +158,7 @@ def _along(namespace: Any, steps: Tuple[int, ...], call: OneCall) -> List[Any]:
 
 def _closed(container: int) -> List[int]:
     """What an item leads to as everything does: modules, the frames that run, the collection itself."""
-    return [container, *ids_of_modules(attributes_of), *frames.ids()]
+    return [container, *ids_of_modules(), *frames.ids()]
 
 
 def _own(weighed: Sequence[Weighed]) -> Iterator[Tuple[int, Weighed]]:

@@ -11,7 +11,7 @@ from ..holders.search import Met, Way, look_through, searches
 from ..model import Site
 from ..safety import guard
 
-_SECONDS = 0.5  # of the processor, for a search from the program's names, where they lead to so much
+SECONDS = 0.5  # of the processor, for a search from the program's names, where they lead to so much
 _FEWEST = 3  # items more, below which a collection is not asked about
 
 
@@ -32,15 +32,18 @@ class Lengths(NamedTuple):
         return next(filter(None, (met.way_to(thing) for met in self.met)), None)
 
 
-def read(near: Site) -> Lengths:
+def read(near: Site, seconds: float = SECONDS) -> Lengths:
     """Measure the collections.
 
-    Those of the block's own module first: in a large program, or among thousands of tests, the time may not do for all.
+    In a large program, or among thousands of tests, the time may not do for all: those of the block's own module are
+    measured by themselves then.
     """
     guard.disturbed()
     try:
-        nearest = look_through(of_file(near.file), with_locals=True, enter_frameworks=False)
-        met = (nearest, *searches(((mine, False),), (), _SECONDS))
+        met: Tuple[Met, ...] = (look_through(mine(near.file), with_locals=True, enter_frameworks=False),)
+        if met[0].is_cut:
+            nearest = look_through(of_file(near.file), with_locals=True, enter_frameworks=False)
+            met = (nearest, *searches(((mine, False),), (), seconds))
         measured = [one.measured() for one in met]
         return Lengths(tuple([row[0] for row in measured]), tuple([row[1] for row in measured]), "", met)
     finally:

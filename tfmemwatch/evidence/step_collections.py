@@ -15,6 +15,7 @@ from ..heap.shapes import base_of
 from ..holders.search import Way
 from ..holders.steps import length_at
 from ..model import LEAK, UNKNOWN, Finding, Site
+from ..safety import guard
 from . import census, still_growing
 from .evidence import Holding
 from .growing_collection import GrowingCollection
@@ -212,7 +213,8 @@ class StepCollections:
         return bool(news or over)
 
     def _becomes_found(self, one: _Followed) -> bool:
-        """Ask at last what is in it."""
+        """Ask at last what is in it; what is remembered for that is the watch's."""
+        guard.disturbed()
         own = census.own_of_items(one.collection.way, one.collection.grown)
         if one.is_of_counted is None:
             one.is_of_counted = not own.isdisjoint(self._counted())

@@ -57,8 +57,10 @@ class MemoryVerdict:
 
     @property
     def wants_collection(self) -> bool:
-        """Whether it must be known what a collection leaves."""
-        return self._rises.verdict == "suspected"
+        """Whether it must be known what a collection leaves; in a loop, where it is dear, of what may be told."""
+        growth = self._rises.growth
+        is_long = self._by_clock or (growth is not None and growth.samples >= _SLOW_LOOKS)
+        return self._rises.verdict == "suspected" and is_long
 
     def confirm(self, held: Optional[int]) -> None:
         """What is in use after a collection."""

@@ -6,7 +6,8 @@ from typing import List
 
 # The scales: looks that make one floor, floors that are compared, and how many must rise. What
 # allocates and frees much between two looks rises on the coarse one only.
-_SCALES = ((3, 9, 7), (24, 4, 3), (96, 4, 3))
+LOOKS_OF_FLOOR = 3  # on the finest scale
+_SCALES = ((LOOKS_OF_FLOOR, 9, 7), (24, 4, 3), (96, 4, 3))
 _LEAST_RISE = 32 * 1024  # bytes over the first suspicion: below it is noise on any machine
 
 

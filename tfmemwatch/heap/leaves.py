@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import sys
-import time
 import weakref
 from itertools import chain
 from types import BuiltinFunctionType, CodeType, GetSetDescriptorType, MappingProxyType
-from typing import Any, Callable, List
+from typing import Any, List
 
-from ..ledger.site import FRAMEWORKS
+from ..ledger.site import FRAMEWORKS, attributes_of
 from .classes import Ids, classes_in, ids_of, with_children
+from .modules import of_all_modules
 from .shapes import base_of, known_shapes
 
-_FRESH_SECONDS = 20.0  # for which classes are taken as they were
 PLAIN = (
     int, float, complex, bool, str, bytes, bytearray, type(None), type(NotImplemented), type(...), range, slice,
     BuiltinFunctionType, CodeType, type(sys.implementation), MappingProxyType, GetSetDescriptorType,
@@ -23,17 +21,21 @@ PLAIN = (
 
 def leaves() -> Ids:
     """Classes whose things hold nothing that one would look for, or everything: classes, weak references, ours."""
-    own = classes_in(name for name in list(sys.modules) if name.split(".")[0] == "tfmemwatch")
-    return ids_of(chain(PLAIN, with_children((type, weakref.ReferenceType)), own))
+    return ids_of(chain(PLAIN, with_children((type, weakref.ReferenceType)))) | _own()
+
+
+@of_all_modules
+def _own() -> Ids:
+    return ids_of(classes_in(name for name in list(sys.modules) if name.split(".")[0] == "tfmemwatch"))
 
 
 def framework_leaves() -> Ids:
     """Those, and the classes of frameworks: a search that does not enter their objects comes further elsewhere."""
-    return leaves() | _of_frameworks(int(time.monotonic() / _FRESH_SECONDS))
+    return leaves() | _of_frameworks()
 
 
-@functools.lru_cache(maxsize=1)
-def _of_frameworks(now: int) -> Ids:
+@of_all_modules
+def _of_frameworks() -> Ids:
     names = [name for name in list(sys.modules) if name.split(".")[0] in FRAMEWORKS]
     return ids_of(kind for kind in classes_in(names) if base_of(kind) is object)
 
@@ -44,6 +46,8 @@ def know_classes() -> None:
     known_shapes()
 
 
-def ids_of_modules(names: Callable[[Any], Any]) -> List[int]:
+@of_all_modules
+def ids_of_modules() -> List[int]:
     """The ids of all modules and of their dicts."""
-    return [one for module in list(sys.modules.values()) for one in (id(module), id(names(module)))]
+    modules: List[Any] = list(sys.modules.values())
+    return [one for module in modules for one in (id(module), id(attributes_of(module)))]

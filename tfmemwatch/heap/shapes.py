@@ -53,16 +53,19 @@ class Shapes(NamedTuple):
 
 
 def shapes() -> Shapes:
-    """For lists, dicts, tuples, sets and deques, and those derived from them that count as these do."""
-    found = Shapes({}, {}, {})
-    met: List[Any] = []
-    died: List[Any] = []
+    """For lists, dicts, tuples, sets and deques, and those derived from them that count as these do.
+
+    Only classes that are new are asked, as long as none has died: there are thousands of named tuples.
+    """
+    found, met, died = next((known for known in _known[:] if not known[2]), (Shapes({}, {}, {}), {}, []))
     for base in SIZED:
         length, parts = functools.partial(base.__len__), _long_parts(base)  # type: ignore[attr-defined]
         for kind in with_children((base,)):
+            if (base, id(kind)) in met:
+                continue
+            met[base, id(kind)] = weakref.ref(kind, died.append)
             if slot_of(kind, "__len__") is not base.__dict__["__len__"]:
                 continue
-            met.append(weakref.ref(kind, died.append))
             found.lengths[id(kind)] = length
             is_plain = base not in (list, tuple) or slot_of(kind, "__getitem__") is base.__dict__["__getitem__"]
             found.parts[id(kind), True] = parts if is_plain else _nothing
@@ -72,7 +75,8 @@ def shapes() -> Shapes:
     return found
 
 
-_known: List[Tuple[Shapes, List[Any], List[Any]]] = []  # the latest, its classes, and those of them that have died
+# The latest, the classes that were asked, and those of them that have died.
+_known: List[Tuple[Shapes, Dict[Tuple[type, int], Any], List[Any]]] = []
 
 
 def known_shapes() -> Shapes:

@@ -8,6 +8,7 @@ from typing import Any, List, NamedTuple, Optional
 
 from ..heap import frames
 from ..heap.classes import classes_in, module_of
+from ..heap.modules import of_all_modules
 from ..ledger.site import attributes_of, file_of, is_framework, is_users
 
 
@@ -34,10 +35,17 @@ class Root(NamedTuple):
         return None
 
 
-def mine() -> List[Root]:
-    """The program's own modules and classes."""
-    modules = [name for name in list(sys.modules) if is_users(name)]
+def mine(near: str = "") -> List[Root]:
+    """The program's own modules and classes; those of one file first."""
+    modules = _users_modules()
+    if near:
+        modules = sorted(modules, key=lambda name: file_of(sys.modules.get(name)) != near)
     return [Root(name) for name in modules] + [Root(module_of(kind), weakref.ref(kind)) for kind in classes_in(modules)]
+
+
+@of_all_modules
+def _users_modules() -> List[str]:
+    return [name for name in list(sys.modules) if is_users(name)]
 
 
 def of_file(file: str) -> List[Root]:

@@ -15,7 +15,6 @@ from ..heap.leaves import framework_leaves, ids_of_modules, leaves
 from ..heap.one_call import HOLD_SECONDS
 from ..heap.search import Reached, search
 from ..heap.weights import sizers_of_plain
-from ..ledger.site import attributes_of
 from ..model import UNKNOWN, Site
 from .roots import Root, finalizers, frameworks, libraries, mine, of_file
 
@@ -70,7 +69,7 @@ def look_through(
 ) -> Met:  # fmt: skip
     """Search from these namespaces, and from the variables of the functions that run; in one call into C."""
     goals = frozenset(goals)
-    closed = [*ids_of_modules(attributes_of), *frames.ids()]
+    closed = [*ids_of_modules(), *frames.ids()]
     spaces = [(root, space) for root, space in ((root, root.namespace()) for root in roots) if space is not None]
     chosen, namespaces = [root for root, _ in spaces], [space for _, space in spaces]
 

@@ -20,6 +20,7 @@ from ..safety import guard
 from ..units import count_of
 from . import left_behind
 from .answers import Counted, Seen
+from .budget import StepAllowance
 from .decorated import Decorating
 from .kept import Filling, Kept, KeptCount
 from .moments import Moments
@@ -71,7 +72,10 @@ class Block(Decorating):
         """What is there now is where all is counted from: at the beginning, or after the warm-up."""
         if watch.config.collect and not self.is_warming_up:
             collector.collect(asked=True)  # garbage that goes later would hide what is left behind
-        self._detector = watch.detector(COUNT_STEPS, _STEP_PACE, "step", asked=self.is_asked)
+        allowance = self._allowance = StepAllowance(watch.config.max_overhead)
+        self._detector = watch.detector(
+            COUNT_STEPS, _STEP_PACE, "step", asked=self.is_asked, affords=lambda: allowance.seconds > 0
+        )
         self._moments = Moments(History(120))
         self._counting = None if self.is_warming_up or not self.is_asked else KeptCount(watch, self._at)
         self.kept: Optional[List[Kept]] = None  # by collections, of this block: known when it is over
@@ -155,18 +159,23 @@ class Block(Decorating):
         self.steps += 1
         if not watch.scene.rank:
             return
+        began = time.thread_time()
         try:
             if self.steps <= self._warmup:
                 self._warm_up(watch)
                 return
-            lengths = self._counting.look(self._counted_steps) if self._counting is not None else None
+            lengths = None
+            if self._counting is not None:
+                lengths = self._counting.look(self._counted_steps, self._allowance.seconds)
             if lengths is not None:
                 self._detector.steps.measured(self.steps, lengths)
             watch.telling.tell(self._detector.look(self.steps))
             watch.telling.tell(watch.explanations.news())
-            self._moments.look(self.steps, watch.process.read, watch.ledger.read)
+            memory = self._detector.memory
+            self._moments.look(self.steps, lambda: memory or watch.process.read(), watch.ledger.read)
         except Exception:
             guard.failed("block: step")
+        self._allowance.took(time.monotonic(), time.thread_time() - began)
 
     def _warm_up(self, watch: Watch) -> None:
         if not self.is_warming_up:

@@ -8,6 +8,9 @@ WINDOW_SECONDS = 60.0  # over which the cost is averaged
 _IN_A_ROW = 2  # windows above the budget: one call in many is timed, and that one may have met the garbage collector
 _MOST_PATIENCE = 64  # windows between two tries
 _EVIDENCE_AT_ONCE = 3.0  # seconds of processor time that evidence may take before it must wait
+_STEPS_AT_ONCE = 3.0  # the same for a block, in the loop's own thread
+_A_STEP = 0.0002  # seconds, on average
+_MOST_TO_COUNT = 0.001  # seconds of a step at which nothing is done but counting
 
 
 class Budget:
@@ -74,7 +77,7 @@ class Allowance:
 
     def __init__(self, share: float, at_once: float = _EVIDENCE_AT_ONCE, first: Optional[float] = None) -> None:
         self._share, self._at_once = share, at_once
-        self._left = at_once if first is None else first  # below 0: so much has to be saved up before the first time
+        self._left = at_once if first is None else first  # before the first time
         self._now: Optional[float] = None
 
     def spend(self, seconds: float) -> None:
@@ -91,6 +94,30 @@ class Allowance:
             self._left = min(self._at_once, self._left + self._share * (now - self._now))
         self._now = now
         return self._left > 0
+
+
+class StepAllowance:
+    """Time that evidence may take at the steps of a block: so much at once, and then a share of the time that passes.
+
+    Of quick steps that would be next to nothing: those have so much each. A step that only counts is not charged.
+    """
+
+    def __init__(self, share: float, at_once: float = _STEPS_AT_ONCE) -> None:
+        self._share = share
+        self._at_once = self._left = at_once
+        self._now: Optional[float] = None
+
+    def took(self, now: float, seconds: float) -> None:
+        """One more step was marked, at this time, and that took so much."""
+        passed = now - self._now if self._now is not None else 0.0
+        self._now = now
+        spent = seconds if seconds > _MOST_TO_COUNT else 0.0
+        self._left = min(self._at_once, self._left + max(_A_STEP, self._share * passed)) - spent
+
+    @property
+    def seconds(self) -> float:
+        """That may still be spent on evidence."""
+        return max(0.0, self._left)
 
 
 class Pause:

@@ -15,6 +15,7 @@ from ..evidence.inquiry import Haste, Inquiry
 from ..evidence.sources import Sources
 from ..growth.memory_verdict import MemoryVerdict, Verdict
 from ..growth.rules import Rule
+from ..growth.suspicion import LOOKS_OF_FLOOR
 from ..headline import Looked
 from ..heap import collector
 from ..heap.instances import ids_alive
@@ -42,10 +43,11 @@ class Detector:
 
     def __init__(
         self, readings: Readings, rule: Rule, pace: Pace, per: str, samples_per_day: Optional[int] = None,
-        haste: Optional[Haste] = None, asked: bool = False,
+        haste: Optional[Haste] = None, asked: bool = False, affords: Callable[[], bool] = lambda: True,
     ) -> None:  # fmt: skip
         self._readings = readings
         self._is_asked = asked  # whether somebody waits for each look, and has asked for its collections
+        self._affords = affords if asked else readings.can_afford_evidence
         self._per = per
         self._haste = haste  # where memory is known to rise, only what holds it is looked for
         self.join: Callable[[List[Draft]], List[Draft]] = lambda drafts: drafts  # with what else is known, to be told
@@ -68,6 +70,7 @@ class Detector:
         self._taking_evidence = nullcontext if asked else readings.taking_evidence  # who waits has asked for it
         self._looks = 0
         self._held = 0.0  # bytes in use at the last look
+        self.memory: Optional[Memory] = None  # as it was read then
         self._recounts_at, self._recounts_after = 0, 8
 
     @property
@@ -139,7 +142,10 @@ class Detector:
         return self._look_at_memory(now, may_inquire, is_explained) or news
 
     def _look_at_memory(self, now: float, may_inquire: bool, is_explained: bool) -> bool:
-        memory, inquiry = self._readings.memory(), self._inquiry
+        # In a loop Python's blocks are counted at each third step, for one floor.
+        is_between = self._is_asked and self._looks % LOOKS_OF_FLOOR
+        inquiry, last, read = self._inquiry, self.memory, self._readings.memory
+        memory = self.memory = read(last.python_blocks) if is_between and last is not None else read()
         self._held = float(memory.held_bytes or 0)
         self._begin_anew_if_starting(memory)
         news = False
@@ -149,7 +155,7 @@ class Detector:
         if is_undisturbed and self._haste is None:
             news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
             news = self._confirm_bytes(memory) or news
-        can_afford = inquiry.is_open or self._is_asked or self._readings.can_afford_evidence()
+        can_afford = inquiry.is_open or self._affords()
         is_beside = self._judge.has_told
         may_take = self._readings.may_take_evidence()
         unexplained = may_take and not is_explained and not self._judge.anything_rises()

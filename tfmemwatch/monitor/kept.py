@@ -10,10 +10,10 @@ from itertools import chain, islice, zip_longest
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..evidence import census
-from ..evidence.lengths import Lengths, longer, read
+from ..evidence.lengths import SECONDS, Lengths, longer, read
 from ..explain.advice import advice
 from ..heap.classes import ids_of, with_children
-from ..heap.one_call import OneCall, of_types
+from ..heap.one_call import HOLD_SECONDS, OneCall, of_types
 from ..heap.parts import along
 from ..heap.room import room
 from ..heap.shapes import shapes
@@ -185,12 +185,12 @@ class KeptCount:
         """What there was when the counting began."""
         return self._before
 
-    def look(self, steps: int) -> Optional[Lengths]:
-        """So many steps were counted; what was read, if this was one after which it is."""
+    def look(self, steps: int, seconds: float = SECONDS) -> Optional[Lengths]:
+        """So many steps were counted; what was read, if this was one after which it is, in so much time at most."""
         if steps < self._next_middle or not self._before.things:
             return None
         self._next_middle *= _APART
-        reading = self._read()
+        reading = self._read(max(HOLD_SECONDS, min(SECONDS, seconds)))
         self._middles = [*self._middles[-1:], Middle(steps, reading._replace(met=()))]
         return reading
 
@@ -210,7 +210,7 @@ class KeptCount:
         left = min((limit.left_bytes for limit in Limits().read()), default=sys.maxsize)
         return filling(self._before, self._read(), left)
 
-    def _read(self) -> Lengths:
+    def _read(self, seconds: float = SECONDS) -> Lengths:
         """What there is, as far as evidence may be taken."""
         watch = self._watch
         why = "" if watch.config.evidence else "evidence is off"
@@ -218,7 +218,7 @@ class KeptCount:
         why = why or ("" if room.bytes >= room.LEAST else "memory is near its limit")
         if why:
             return Lengths((), (), "what collections keep was not counted: " + why)
-        return read(self._near)
+        return read(self._near, seconds)
 
 
 def _found_in(way: Way) -> Tuple[int, int, int]:

@@ -17,7 +17,7 @@ from .installation import installations
 ON_LEAK = ("warn", "stop", "raise")
 _LIMITS_SECONDS = 1.0  # between two readings: a dozen files
 _LEAST_GROWN = 0.01  # of a limit: a loop that does not grow is not what reaches it
-_SAVED_UP = 1.0  # seconds of processor time: what evidence takes at the least, and must be a small share of the loop
+_AT_FIRST = 0.001  # seconds of processor time: one inquiry may begin, and the next when that is a small share of the loop
 _AT_STAKE = 0.05  # of what was left below a limit: when so much more is used, evidence does not wait
 
 
@@ -47,9 +47,9 @@ class Loop:
         """The loop begins."""
         self.block.__enter__()
         watch = self.block.running()
-        if all(one.watch is not watch for one in installations):  # its own: a short training ends before it matters
+        if all(one.watch is not watch for one in installations):  # its own
             state = watch.state
-            state.allowance = Allowance(state.config.max_overhead, first=-_SAVED_UP)
+            state.allowance = Allowance(state.config.max_overhead, first=_AT_FIRST)
         self._first = {limit.name: limit for limit in self._read_limits()}
 
     def step(self) -> Optional[Stop]:

@@ -61,9 +61,11 @@ class Watch:
         self._detector = ByClock(self._readings, self.state.stake)
         self._began = self._clock()
 
-    def detector(self, rule: Rule, pace: Pace, per: str, asked: bool = False) -> Detector:
+    def detector(
+        self, rule: Rule, pace: Pace, per: str, asked: bool = False, affords: Callable[[], bool] = lambda: True
+    ) -> Detector:
         """One way of looking at what this watch sees."""
-        return Detector(self._readings, rule, pace, per, asked=asked)
+        return Detector(self._readings, rule, pace, per, asked=asked, affords=affords)
 
     # -- starting and stopping
 
