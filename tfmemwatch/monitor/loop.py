@@ -17,7 +17,7 @@ from .installation import installations
 ON_LEAK = ("warn", "stop", "raise")
 _LIMITS_SECONDS = 1.0  # between two readings: a dozen files
 _LEAST_GROWN = 0.01  # of a limit: a loop that does not grow is not what reaches it
-_AT_FIRST = 0.001  # seconds of processor time: one inquiry may begin, and the next when that is a small share of the loop
+_AT_FIRST = 0.001  # seconds of processor time: one inquiry may begin, and the next when that is a small share of it all
 _AT_STAKE = 0.05  # of what was left below a limit: when so much more is used, evidence does not wait
 
 
