@@ -12,10 +12,12 @@ demo:  ## a small serving loop with a leak in it, and the warning that names the
 quick:  ## all tests that need no TensorFlow, in seconds
 	@$(IN) quick -m pytest -q -n 2 -m "not slow" $(WITH_TENSORFLOW:%=--ignore tests/%)
 
-# In two processes: with the modules of all tests in one, a program would be many times as large as programs are.
+# In two processes, side by side: with the modules of all tests in one, a program would be many times as large as programs are.
 test:  ## all tests, on the newest TensorFlow
-	@$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=tests/%); with=$$?; \
-	$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=--ignore tests/%) && exit $$with
+	@said=$$(mktemp); $(IN) newest -c pass; \
+	$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=--ignore tests/%) >$$said 2>&1 & others=$$!; \
+	$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=tests/%); with=$$?; \
+	wait $$others; without=$$?; cat $$said; rm -f $$said; exit $$((with + without))
 
 lint:  ## style, types, import contracts
 	@$(IN) lint -m ruff check
