@@ -71,7 +71,7 @@ def read() -> ObjectWeights:
 _LEAST_PART, _MOST_PART = 5000, 15000  # things that are asked in one call, which has a cost of its own
 _PART_SECONDS = 0.07  # that a call should take; in a large heap half of it goes by before the first thing is asked
 _SLICE = 40000  # parts of one thing that are asked in one call
-_MOST_SLICES = 20  # beyond the first of each: of millions of parts the rest is not weighed
+_MOST_SLICED = 500000  # parts; of more than these the first ones are weighed
 _MOST_LEVELS = 3  # of tuples in tuples
 _TABLES = ids_of((
     list, dict, set, frozenset, type, ABCMeta,
@@ -112,9 +112,9 @@ class _Weighing:
             first += number
             took = max(time.thread_time() - began, 1e-4)
             number = int(min(_MOST_PART, max(_LEAST_PART, number * _PART_SECONDS / took)))
-        rest = [(start, thing) for thing, parts in self._long.items() for start in range(_SLICE, parts, _SLICE)]
-        for start, thing in sorted(rest)[:_MOST_SLICES]:
-            self._read_slice(thing, start)
+        for thing, parts in self._long.items():
+            for start in range(_SLICE, parts if parts <= _MOST_SLICED else 0, _SLICE):
+                self._read_slice(thing, start)
 
     def _read_part(self, first: int, last: int) -> bool:
         """Some of all things; whether there were any."""
