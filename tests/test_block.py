@@ -76,6 +76,22 @@ def test_without_parentheses_all_calls_are_one_block(fake_tf):
         train.assert_clean()
 
 
+@pytest.mark.parametrize("filled, steps, is_clean", [(10, 60, True), (10, 30, False), (30, 60, False), (2, 60, False)])
+def test_what_was_filled_in_the_steps_and_is_full_is_clean(fake_tf, filled, steps, is_clean):
+    """Full: it grew in three steps or more, and has stood still for 24 steps longer than it took; else it is exact."""
+    kept = []
+    with tfmemwatch.watch("it", log=False) as block:
+        for number in range(steps):
+            if number < filled:
+                kept.append(fake_tf.resource_variable_ops.BaseResourceVariable())
+            block.step()
+    if is_clean:
+        block.assert_clean()
+    else:
+        with pytest.raises(tfmemwatch.LeakFound, match="%d variables left behind" % filled):
+            block.assert_clean()
+
+
 def test_a_clean_function_is_clean_over_all_its_calls(fake_tf):
     """What each call makes and drops is no growth."""
 

@@ -31,8 +31,9 @@ def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bo
 
 def _bounded_elsewhere(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator[bool]:
     """Whether other code of the file does: to an attribute, `store.rows.clear()`, or to what it is given."""
+    tests = {part.node.name for part in parts if _is_of_a_test(part.node)}
     for part in parts if classes else ():
-        if part.owner in classes:
+        if part.owner in classes or part.function in tests:
             continue
         found = wanted.intersection(name for question in _BOUNDS for name in question(part))
         yield bool(found.intersection(_attributes_of_others(part)))
@@ -40,6 +41,14 @@ def _bounded_elsewhere(wanted: Set[str], classes: Set[str], parts: List[Part]) -
     for part in parts if given else ():
         names = {name for function, name in given if function == part.function}
         yield bool(names.intersection(name for question in _BOUNDS for name in question(part)))
+
+
+def _is_of_a_test(node: ast.AST) -> bool:
+    """Whether it is a test, or sets one up: what it takes out, the program does not."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    names = [tail(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
+    return "fixture" in names or node.name.lower().startswith(("setup", "teardown", "test"))
 
 
 def _attributes_of_others(part: Part) -> Iterator[str]:

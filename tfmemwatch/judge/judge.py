@@ -296,3 +296,8 @@ def _heaviest(tracks: List[Track], tallies: Mapping[Key, Tally]) -> Track:
 def _confidence(track: Track) -> float:
     """How sure: a straight line of many rises, each of which is a counted object."""
     return round(1 - 0.5 / (1 + track.climbs / 16), 2)
+
+
+def full(judge: Judge) -> FrozenSet[Key]:
+    """The counts that grew for a while, and grow no more."""
+    return frozenset(key for key, track in judge._tracks.items() if track.is_full(judge._now))

@@ -21,6 +21,8 @@ CLOCKS = {"function_graph": "call", "graph_op": "run"}
 # Where nothing is: things so heavy that they slow their own program down. While none has gone, growth may slow too.
 HEAVY: FrozenSet[str] = frozenset(("iterator", "session", "graph", "tape", "writer", "model"))
 
+_TIMES, _STILL = 3, 24  # climbs, and steps longer than these took: then it was filled
+
 
 class Track:
     """One count over the looks of a watch or block: its growth, and when it last climbed.
@@ -143,6 +145,10 @@ class Track:
     def rests(self, now: float) -> float:
         """How much longer it has stood still than it has climbed."""
         return now - self.climbed_at - (self.climbed_at - self.first_at)
+
+    def is_full(self, now: float) -> bool:
+        """Whether it has climbed some times, and then stood still for longer than that took."""
+        return self.climbs >= _TIMES and self.rests(now) >= _STILL
 
     def has_climbed_lately(self, now: float) -> bool:
         """Whether it has not stood still for as long as it climbed."""

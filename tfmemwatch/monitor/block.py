@@ -12,6 +12,7 @@ from ..evidence.evidence import Pace
 from ..growth.history import History
 from ..growth.rules import COUNT_STEPS
 from ..heap import collector
+from ..judge.judge import full
 from ..ledger import site
 from ..memory.account import Account
 from ..model import Finding, Key, Site, Tally
@@ -220,7 +221,10 @@ class Block(Decorating):
         return answers.account() if self._owners else answers.light_account(tallies, asked=True)
 
     def assert_clean(self, **allowances: int) -> None:
-        """Raise LeakFound if something leaks, or more is left behind than is allowed: `assert_clean(variables=4)`."""
+        """Raise LeakFound if something leaks, or more is left behind than is allowed: `assert_clean(variables=4)`.
+
+        What was filled in the steps, and stands still for longer than that took, is not left behind.
+        """
         __tracebackhide__ = True  # pytest shows the test's own line
         left_behind.check(allowances)
         watch = self.running()
@@ -230,6 +234,8 @@ class Block(Decorating):
             gc.collect()
         after = self._after.tallies if self._after is not None else watch.state.read()
         held = self.kept if self.kept is not None else self._count_kept()
+        filled = full(self._detector.judge)
+        after = {key: tally for key, tally in after.items() if key not in filled}
         complaints = left_behind.complaints(self.findings, self._before.tallies, after, held, allowances)
         if self._left_out:
             guard.logger.warning("%s: %s", self.name, self._left_out)

@@ -52,7 +52,7 @@ class Detector:
         self._haste = haste  # where memory is known to rise, only what holds it is looked for
         self.join: Callable[[List[Draft]], List[Draft]] = lambda drafts: drafts  # with what else is known, to be told
         self._fewest = rule.fewest
-        self._judge = Judge(rule, per)
+        self.judge = Judge(rule, per)
         self._inquiry = Inquiry(_sources(readings, self._counted), pace, per, haste)
         self.steps = StepCounts(readings.ledger)
         self._keeping = WhatKeeps(bool(readings.config.evidence), lambda: self.steps.keeper)
@@ -66,7 +66,7 @@ class Detector:
         self._open = OpenFindings()
         self._doubts, self._byte_doubts = GarbageDoubts(), ByteDoubts()
         self._full_at_recount = collector.full_collections()
-        self._lines = KeptLines(readings.level, self._judge, self._open)
+        self._lines = KeptLines(readings.level, self.judge, self._open)
         self._taking_evidence = nullcontext if asked else readings.taking_evidence  # who waits has asked for it
         self._looks = 0
         self._held = 0.0  # bytes in use at the last look
@@ -87,11 +87,11 @@ class Detector:
     def looked(self, seconds: float) -> Looked:
         """How long it has looked, and what it sees growing."""
         unit = "step" if self._is_asked else "look"
-        return Looked(seconds, self._looks, self._fewest, unit, self._judge.growing())
+        return Looked(seconds, self._looks, self._fewest, unit, self.judge.growing())
 
     def count_from(self, tallies: Mapping[Key, Tally]) -> None:
         """What is there already is where growth is counted from."""
-        self._judge.look(tallies, 0)
+        self.judge.look(tallies, 0)
 
     def look(self, now: float, may_inquire: bool = True, is_explained: bool = False) -> List[Finding]:
         """Take one look; what comes back is to be told.
@@ -115,13 +115,13 @@ class Detector:
         """Bring the findings up to date; at the end nothing waits for more evidence."""
         found = self.found(ending)
         told = self.join(found)
-        self._judge.keep([draft for draft in found if any(draft.tracks and draft.tracks == one.tracks for one in told)])
+        self.judge.keep([draft for draft in found if any(draft.tracks and draft.tracks == one.tracks for one in told)])
         return self._open.update(told)
 
     @property
     def has_drafts(self) -> bool:
         """Whether something leaks, as far as counts and evidence say."""
-        return self._inquiry.finding is not None or self._judge.has_leaks
+        return self._inquiry.finding is not None or self.judge.has_leaks
 
     def stop(self) -> None:
         """Let go of everything that was under way."""
@@ -133,10 +133,10 @@ class Detector:
     def _look_at_all(self, now: float, may_inquire: bool, is_explained: bool) -> bool:
         """Counts, then memory; True where there is something to tell."""
         tallies = self._readings.counts()
-        news = self._judge.look(tallies, now)
+        news = self.judge.look(tallies, now)
         news = self._confirm_counts(tallies) or news
         if not self._is_asked:
-            news = self._judge.know_endless(_graphs_of(self._readings.endless_retraces())) or news
+            news = self.judge.know_endless(_graphs_of(self._readings.endless_retraces())) or news
         if not self._readings.config.evidence:
             return news
         return self._look_at_memory(now, may_inquire, is_explained) or news
@@ -156,9 +156,9 @@ class Detector:
             news = self._memory_verdict.look(memory.held_bytes, memory.kept_bytes, memory.resident_bytes)
             news = self._confirm_bytes(memory) or news
         can_afford = inquiry.is_open or self._affords()
-        is_beside = self._judge.has_told
+        is_beside = self.judge.has_told
         may_take = self._readings.may_take_evidence()
-        unexplained = may_take and not is_explained and not self._judge.anything_rises()
+        unexplained = may_take and not is_explained and not self.judge.anything_rises()
         may_look = (unexplained or (is_beside and may_take)) and can_afford and may_inquire
         may_begin = may_look and (inquiry.is_open or not self.steps.has_begun)
         with self._taking_evidence():
@@ -203,7 +203,7 @@ class Detector:
 
     def _confirm_counts(self, tallies: Mapping[Key, Tally]) -> bool:
         """Whether what is suspected is a leak, or garbage that waits for the collector."""
-        readings, judge = self._readings, self._judge
+        readings, judge = self._readings, self.judge
         suspects = judge.suspects()
         if not suspects:
             self._doubts.clear()
@@ -243,15 +243,15 @@ class Detector:
             if not collector.collect(self._is_asked) and full == self._full_at_recount:
                 return
             self._full_at_recount = full
-            self._judge.take_after_collection(readings.counts())
-            if not self._judge.anything_rises():
+            self.judge.take_after_collection(readings.counts())
+            if not self.judge.anything_rises():
                 self._inquiry.begin(now, readings.memory)
 
     # -- what is found
 
     def found(self, ending: bool = False) -> List[Draft]:
         """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
-        drafts = self._lines.of(self._judge.drafts(self._readings.ledger.read()))
+        drafts = self._lines.of(self.judge.drafts(self._readings.ledger.read()))
         counted = self.steps.drafts
         told = {draft.finding.site for draft in (*drafts, *counted)} - {UNKNOWN}
         is_open = {finding.story for finding in self._open.findings}
