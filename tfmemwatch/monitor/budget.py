@@ -8,7 +8,7 @@ WINDOW_SECONDS = 60.0  # over which the cost is averaged
 _IN_A_ROW = 2  # windows above the budget: one call in many is timed, and that one may have met the garbage collector
 _MOST_PATIENCE = 64  # windows between two tries
 _EVIDENCE_AT_ONCE = 3.0  # seconds of processor time that evidence may take before it must wait
-_STEPS_AT_ONCE = 3.0  # the same for a block, in the loop's own thread
+_STEPS_AT_ONCE = 10.0  # the same for a block, in the loop's own thread: in a large heap an inquiry takes seconds
 _A_STEP = 0.0002  # seconds, on average
 _MOST_TO_COUNT = 0.001  # seconds of a step at which nothing is done but counting
 
