@@ -16,6 +16,7 @@ quick:  ## all tests that need no TensorFlow, in seconds
 test:  ## all tests, on the newest TensorFlow
 	@said=$$(mktemp); $(IN) newest -c pass; \
 	$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=--ignore tests/%) >$$said 2>&1 & others=$$!; \
+	trap "kill $$others; exit 130" INT TERM; \
 	$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=tests/%); with=$$?; \
 	wait $$others; without=$$?; cat $$said; rm -f $$said; exit $$((with + without))
 

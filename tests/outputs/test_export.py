@@ -426,9 +426,9 @@ def test_a_scrape_is_quick(most, wanted, limit_seconds, accept):
     assert count >= wanted
     whole, writing = zip(*((seconds_of(write, accept), seconds_of(write_ready, accept)) for _ in range(5)))
     print("%d series in %.1f ms, of them writing %.1f" % (count, 1000 * min(whole), 1000 * min(writing)))
-    assert min(whole) < 2 * min(writing)
-    # OpenMetrics, which Prometheus asks for, takes prometheus_client twice as long to write.
-    assert min(whole) - (min(writing) if accept else 0) < limit_seconds
+    assert min(whole) - min(writing) < 0.5 * limit_seconds
+    # OpenMetrics, which Prometheus asks for, takes prometheus_client alone about as long as the limit.
+    assert accept or min(whole) < limit_seconds
 
 
 class Ready:

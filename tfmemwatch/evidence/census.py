@@ -6,6 +6,7 @@ Collections are those that the program's names lead to. Nothing of the program's
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..heap import frames
@@ -105,10 +106,14 @@ def grown(before: Census, after: Census, least: int, most: int = 12) -> List[Gro
     return found[:most]
 
 
-@of_all_modules
 def tensor_kinds() -> List[type]:
     """The classes of eager tensors; nothing of TensorFlow is imported for it."""
-    return [kind for kind in all_classes() if class_named(kind) == "EagerTensor"]
+    return [kind for kind in (ref() for ref in _tensor_kinds()) if kind is not None]
+
+
+@of_all_modules
+def _tensor_kinds() -> List[weakref.ReferenceType[type]]:
+    return [weakref.ref(kind) for kind in all_classes() if class_named(kind) == "EagerTensor"]
 
 
 def weight_of_item(container: Any, among: int = _ITEMS) -> Weight:

@@ -133,6 +133,10 @@ class Judge:
         grow = [track for track in self._tracks.values() if track.leaking is not None or track.is_rising(self._now)]
         return frozenset(counted_as(track.key).kind for track in grow) | frozenset(track.key.kind for track in grow)
 
+    def filled(self) -> FrozenSet[Key]:
+        """The counts that grew for a while, and have stood still for longer than that took."""
+        return frozenset(key for key, track in self._tracks.items() if track.is_full(self._now))
+
     def forget_what_has_no_line(self, but: Collection[Key]) -> None:
         """Begin anew with what is counted without a line: it was counted in another way before."""
         told = {key for one in self._told for key in (one.cause, *one.keys)}
@@ -236,7 +240,7 @@ class Judge:
         growth = main.leaking.growth if main.leaking is not None else None
         tally = tallies[counted_as(cause.key)]
         row = advice(story.advice, tally.note or "here")
-        since, rate = self._pace(main, growth) if growth else (main.first_at, self._pace_of(main))
+        since, rate = self._pace(main, growth) if growth else _pace_without_end(main, self._now, self._per)
         before = main.grown_before(growth.first, growth.last, since, self._now) if growth else 0.0
         if before:
             since = main.first_at
@@ -251,11 +255,6 @@ class Judge:
         )  # fmt: skip
         goes_on = any(track.goes_on(self._now) for track in gone)
         return Draft(finding, tuple(gone), goes_on, story, cause.key)
-
-    def _pace_of(self, track: Track) -> float:
-        """The same of a count that is not a leak by its series, and known to have no end."""
-        seconds = (track.high - track.start) / max(1e-3, self._now - track.first_at) * track.is_endless
-        return seconds if self._per == "step" else 3600 * seconds
 
     def _pace(self, track: Track, growth: Growth) -> Tuple[float, float]:
         """Since when it grows, and by how much in a step or an hour: by the time that really passed."""
@@ -298,6 +297,7 @@ def _confidence(track: Track) -> float:
     return round(1 - 0.5 / (1 + track.climbs / 16), 2)
 
 
-def full(judge: Judge) -> FrozenSet[Key]:
-    """The counts that grew for a while, and grow no more."""
-    return frozenset(key for key, track in judge._tracks.items() if track.is_full(judge._now))
+def _pace_without_end(track: Track, now: float, per: str) -> Tuple[float, float]:
+    """The same of a count that is no leak by its series, and known to have no end."""
+    pace = (track.high - track.start) / max(1e-3, now - track.first_at) * track.is_endless
+    return track.first_at, pace if per == "step" else 3600 * pace

@@ -23,6 +23,7 @@ from ..seams import graphs
 from ..seams.places import find, has
 from ..seams.tensors import tensor_memory
 from ..seams.variables import owns_memory
+from ..units import count_of
 
 SMALL_BYTES = 512  # up to which an object of Python lives in its own arenas; what is larger comes from malloc
 _LEAST_SHARED_BYTES = 4096  # tensors from which on it is asked whether an array or another tensor has the same memory
@@ -42,7 +43,7 @@ class ObjectWeights(NamedTuple):
     arrays: int = 0
     tensors: int = 0
     variables: int = 0
-    off: str = ""  # why nothing was weighed
+    off: str = ""  # why nothing was weighed, or not everything
 
     @property
     def bytes(self) -> int:
@@ -64,12 +65,11 @@ def read() -> ObjectWeights:
     variables, variables_bytes = _variables()
     return ObjectWeights(
         sum(weighing.large.values()), sum(arrays.values()), tensors_bytes, variables_bytes, _constants(), len(arrays),
-        tensors, variables,
+        tensors, variables, weighing.not_read(),
     )  # fmt: skip
 
 
-_LEAST_PART, _MOST_PART = 5000, 15000  # things that are asked in one call, which has a cost of its own
-_PART_SECONDS = 0.07  # that a call should take; in a large heap half of it goes by before the first thing is asked
+_PART = 15000  # things that are asked in one call: each call has to list all objects first
 _SLICE = 40000  # parts of one thing that are asked in one call
 _MOST_SLICED = 500000  # parts; of more than these the first ones are weighed
 _MOST_LEVELS = 3  # of tuples in tuples
@@ -104,17 +104,22 @@ class _Weighing:
 
     def read_all(self) -> None:
         """All that the collector knows, part by part; then what long collections hold beyond their first slice."""
-        first, number = 0, _MOST_PART
-        while first <= 2 * _MOST_OBJECTS:
-            began = time.thread_time()
-            if not self._read_part(first, first + number):
-                break
-            first += number
-            took = max(time.thread_time() - began, 1e-4)
-            number = int(min(_MOST_PART, max(_LEAST_PART, number * _PART_SECONDS / took)))
+        first = 0
+        while first <= 2 * _MOST_OBJECTS and self._read_part(first, first + _PART):
+            first += _PART
         for thing, parts in self._long.items():
             for start in range(_SLICE, parts if parts <= _MOST_SLICED else 0, _SLICE):
                 self._read_slice(thing, start)
+
+    def not_read(self) -> str:
+        """What was left out, for a person."""
+        lengths = [parts for parts in self._long.values() if parts > _MOST_SLICED]
+        if not lengths:
+            return ""
+        which = "one collection" if len(lengths) == 1 else "%d collections" % len(lengths)
+        return "of %s of up to %s parts only the first %s were asked" % (
+            which, count_of(max(lengths)), count_of(_SLICE),
+        )  # fmt: skip
 
     def _read_part(self, first: int, last: int) -> bool:
         """Some of all things; whether there were any."""

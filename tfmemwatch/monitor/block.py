@@ -12,7 +12,6 @@ from ..evidence.evidence import Pace
 from ..growth.history import History
 from ..growth.rules import COUNT_STEPS
 from ..heap import collector
-from ..judge.judge import full
 from ..ledger import site
 from ..memory.account import Account
 from ..model import Finding, Key, Site, Tally
@@ -234,7 +233,7 @@ class Block(Decorating):
             gc.collect()
         after = self._after.tallies if self._after is not None else watch.state.read()
         held = self.kept if self.kept is not None else self._count_kept()
-        filled = full(self._detector.judge)
+        filled = self._detector.judge.filled()
         after = {key: tally for key, tally in after.items() if key not in filled}
         complaints = left_behind.complaints(self.findings, self._before.tallies, after, held, allowances)
         if self._left_out:

@@ -9,6 +9,8 @@ import sys
 from types import MethodType
 from typing import Any, NamedTuple, Set, Tuple
 
+from ..heap.classes import bases_of, class_named, module_of
+
 _WORKER, _ARBITER = ("gunicorn.workers.base", "Worker"), ("gunicorn.arbiter", "Arbiter")
 _SERVER = ("uvicorn.server", "Server")
 _SUPERVISOR = "uvicorn.supervisors.multiprocess"
@@ -41,7 +43,7 @@ def place() -> Place:
 
 
 def _classes(owner: Any) -> Set[Tuple[str, str]]:
-    return {(str(one.__module__), one.__name__) for one in type(owner).__mro__}
+    return {(module_of(one), class_named(one)) for one in bases_of(type(owner))}
 
 
 def _is_kept_alive(server: Any) -> bool:
