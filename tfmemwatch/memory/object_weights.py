@@ -229,7 +229,5 @@ def _constants() -> int:
 
 
 def _constants_in(graph: Any) -> int:
-    try:
-        return sum(graphs.constant_bytes(one) for one in graph.get_operations() if one.type == "Const")
-    except Exception:
-        return 0  # it has gone, or TensorFlow has dismantled it, or is about to
+    with graphs.operations_of(graph) as operations:
+        return sum(map(graphs.constant_bytes, operations))

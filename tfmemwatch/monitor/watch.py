@@ -14,7 +14,7 @@ from ..heap.room import room
 from ..holders.expected_dead import Expectations
 from ..model import Finding
 from ..reports import Report
-from ..safety import forks, guard
+from ..safety import exit_gate, forks, guard
 from ..safety.turn import Turn
 from ..seams import runtime
 from .answers import Answers, Seen
@@ -79,6 +79,7 @@ class Watch:
             begun.append(self)
         self.state.operations.is_over = False
         forks.in_child(self._start_afresh)
+        exit_gate.stand()
         self.process.open()
         self.state.probes.install()
         if not self.state.probes.is_installed:
@@ -108,6 +109,8 @@ class Watch:
         self.process.close()
         self.control_socket.close()
         begun[:] = [one for one in begun if one is not self]
+        if not begun:
+            exit_gate.leave()
         room.below(None)  # what was left below the limit is not looked at any more
 
     def stop_sampling(self, seconds: float = STOP_SECONDS) -> None:

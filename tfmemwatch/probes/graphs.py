@@ -11,7 +11,7 @@ from ..ledger import site
 from ..ledger.counts import site_of
 from ..model import UNKNOWN, Site
 from ..safety import guard
-from ..seams import places
+from ..seams import graphs, places
 from .scene import Probe, Scene
 
 _LAZILY = ("get_default", "_GetGlobalDefaultGraph")  # make TensorFlow's own graph, when it is first asked for
@@ -109,7 +109,10 @@ class Graphs(Probe):
 
     def _look_at(self, graph: Any, ran: _Ran) -> None:
         ran.version = graph.version
-        operations = graph.get_operations()
+        with graphs.operations_of(graph) as operations:
+            self._count(graph, ran, operations)
+
+    def _count(self, graph: Any, ran: _Ran, operations: List[Any]) -> None:
         new = operations[ran.seen :]
         ran.seen = len(operations)
         rank = self.scene.rank_for("graph_op")
@@ -122,7 +125,7 @@ class Graphs(Probe):
             at = (line_of(operation) or ran.imported) if rank > 1 else UNKNOWN
             found = counts.setdefault(at, [0.0, 0.0])
             found[0] += share
-            found[1] += share * _OPERATION_BYTES + _constant_bytes(operation)
+            found[1] += share * _OPERATION_BYTES + graphs.constant_bytes(operation)
         added = self._added.setdefault(id(graph), {})
         for at, (times, size) in counts.items():
             whole = max(1, round(times))
@@ -134,7 +137,7 @@ class Graphs(Probe):
 
 def line_of(operation: Any) -> Optional[Site]:
     """The user's line that added an operation; None for one that came with an imported graph."""
-    frames = operation.traceback
+    frames = graphs.lines_of(operation)
     return site.of_traceback([_row(frame) for frame in frames]) if frames else None
 
 
@@ -142,10 +145,3 @@ def _row(frame: Any) -> Tuple[str, int, str]:
     if isinstance(frame, tuple):
         return frame[0], frame[1], frame[2]
     return frame.filename, frame.lineno, frame.name
-
-
-def _constant_bytes(operation: Any) -> int:
-    if operation.type != "Const":
-        return 0
-    value = operation.outputs[0]
-    return int(value.shape.num_elements() or 0) * int(value.dtype.size or 0)
