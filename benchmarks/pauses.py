@@ -302,6 +302,7 @@ def _work(
     told["highest"] = _highest_mb()
     for ask in ASKS:
         ticker.phase = ask
+        time.sleep(5 * TICK_SECONDS)  # the gap that is under way is still one of the phase before
         before = time.perf_counter()
         _ask(tfmemwatch, ask, options.watched)
         told["took"][ask] = time.perf_counter() - before

@@ -12,14 +12,18 @@ import collections
 import functools
 import gc
 import sys
+import time
 from array import array
 from itertools import chain, compress, starmap
 from operator import is_
+from types import BuiltinFunctionType
 from typing import Any, Callable, Iterable, Iterator, List, Optional
 
 from .classes import Ids
 
 HOLD_SECONDS = 0.04  # for which one call may keep the interpreter
+_LONG_SECONDS = 0.005  # after which Python lets another thread have the interpreter: one of those who wait
+_PAUSE_SECONDS = 0.001  # in which they all have it
 _COLLECTS_IN_C = sys.version_info < (3, 12)  # whether an allocation may begin a garbage collection
 
 apply: Callable[[Any, Any], Any] = functools.partial.__call__
@@ -67,7 +71,8 @@ class OneCall:
         self._steps.append(step)
 
     def run(self) -> None:
-        """Do all of it."""
+        """Do all of it; after a long call, those who wait for the interpreter all have their turn."""
+        began = time.perf_counter()
         self._steps.append(map(list.clear, chain.from_iterable(self._nested)))
         self._steps.append(map(list.clear, self._boxes))
         if _COLLECTS_IN_C:
@@ -80,6 +85,9 @@ class OneCall:
             if self._was_on == [True]:
                 gc.enable()
             raise
+        is_pythons_own = type(time.sleep) is BuiltinFunctionType  # else green threads would run here
+        if time.perf_counter() - began > _LONG_SECONDS and is_pythons_own:
+            time.sleep(_PAUSE_SECONDS)
 
 
 def everything_in(call: OneCall) -> Callable[[], Iterator[Any]]:

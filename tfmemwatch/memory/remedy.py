@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
     title: str
     resident_bytes: Optional[int]
     in_use_bytes: Optional[int]
-    objects: int
+    objects: Optional[int]
     seconds: float
     note: str
 
@@ -80,7 +80,9 @@ def _size(number: Optional[int]) -> str:
     return size_of(number) if number >= 0 else "−" + size_of(-number)
 
 
-def _count(number: int) -> str:
+def _count(number: Optional[int]) -> str:
+    if number is None:
+        return "–"
     return count_of(number) if number >= 0 else "−" + count_of(-number)
 
 
@@ -141,6 +143,7 @@ REMEDIES: Tuple[Remedy, ...] = (
     Remedy("scalars", "TensorFlow's scalar cache", "empties it", _clear_scalars),
 )  # fmt: skip
 NAMES: Tuple[str, ...] = (*(one.name for one in REMEDIES), "trim")
+_MOST_OBJECTS = 2000000  # that are counted, 20 to 50 ns each
 _BY_NAME: Dict[str, Remedy] = {one.name: one for one in REMEDIES}
 
 
@@ -179,12 +182,12 @@ def _try(remedy: Remedy, function: Any, process: Process) -> Outcome:
     seconds = time.monotonic() - began
     after = _state(process)
     resident, in_use, objects = (None if old is None or new is None else old - new for old, new in zip(before, after))
-    return Outcome(remedy.name, remedy.title, resident, in_use, objects or 0, seconds, note)
+    return Outcome(remedy.name, remedy.title, resident, in_use, objects, seconds, note)
 
 
 def _state(process: Process) -> Tuple[Optional[int], Optional[int], Optional[int]]:
-    """Resident bytes, bytes in use, and objects of Python."""
-    objects = heap_size.count()
+    """Resident bytes, bytes in use, and objects of Python where they can be counted without stopping everybody."""
+    objects = None if heap_size.too_large(_MOST_OBJECTS, asked=True) else heap_size.count()
     in_use = process.in_use_bytes()
     python = python_heap()
     blocks: int = getattr(sys, "getallocatedblocks", lambda: 0)()
