@@ -3,6 +3,16 @@ IN = python3 tests/matrix.py --in
 
 # These start TensorFlow; all other tests run without it.
 WITH_TENSORFLOW = contract harmless leaks
+ROOMS = $(filter-out $(WITH_TENSORFLOW:%=tests/%/) %/__pycache__/, $(wildcard tests/*/))
+
+# Two processes: with the modules of all tests in one, a program would be many times as large as programs are.
+define side_by_side
+@said=$$(mktemp); $(IN) $(1) -c pass; \
+$(IN) $(1) -m pytest -q $(2) >$$said 2>&1 & others=$$!; \
+trap "kill $$others; exit 130" INT TERM; \
+$(IN) $(1) -m pytest -q $(3); with=$$?; \
+wait $$others; without=$$?; cat $$said; rm -f $$said; exit $$((with + without))
+endef
 
 .PHONY: demo quick test lint docs tables gallery matrix replicas bench clean
 
@@ -10,15 +20,10 @@ demo:  ## a small serving loop with a leak in it, and the warning that names the
 	@$(IN) newest examples/serving_loop_with_a_leak.py
 
 quick:  ## all tests that need no TensorFlow, in seconds
-	@$(IN) quick -m pytest -q -n 2 -m "not slow" $(WITH_TENSORFLOW:%=--ignore tests/%)
+	$(call side_by_side,quick,-m "not slow" tests/test_*.py,-m "not slow" $(ROOMS))
 
-# In two processes, side by side: with the modules of all tests in one, a program would be many times as large as programs are.
 test:  ## all tests, on the newest TensorFlow
-	@said=$$(mktemp); $(IN) newest -c pass; \
-	$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=--ignore tests/%) >$$said 2>&1 & others=$$!; \
-	trap "kill $$others; exit 130" INT TERM; \
-	$(IN) newest -m pytest -q $(WITH_TENSORFLOW:%=tests/%); with=$$?; \
-	wait $$others; without=$$?; cat $$said; rm -f $$said; exit $$((with + without))
+	$(call side_by_side,newest,$(WITH_TENSORFLOW:%=--ignore tests/%),$(WITH_TENSORFLOW:%=tests/%))
 
 lint:  ## style, types, import contracts
 	@$(IN) lint -m ruff check

@@ -29,6 +29,7 @@ def failures(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_a_look_that_fails_does_not_end_the_loop(failures, monkeypatch):
     """The loop goes on, and the failure is counted and told once."""
     monkeypatch.setattr(Detector, "look", fail)
@@ -39,6 +40,7 @@ def test_a_look_that_fails_does_not_end_the_loop(failures, monkeypatch):
     assert failures == {"block: step": 3}
 
 
+@pytest.mark.slow
 def test_an_end_that_fails_hides_no_exception_and_leaves_nothing_installed(failures, monkeypatch):
     """What the program raises comes out, not what we raise on the way."""
     monkeypatch.setattr(Detector, "sum_up", fail)
@@ -52,6 +54,7 @@ def test_an_end_that_fails_hides_no_exception_and_leaves_nothing_installed(failu
 # -- as a decorator
 
 
+@pytest.mark.slow
 def test_the_report_of_a_block_knows_the_nearest_limit():
     """A block takes no looks by the clock: limits are read when the report is asked for."""
     with tfmemwatch.watch("suspect", log=False) as block:
@@ -76,6 +79,7 @@ def test_without_parentheses_all_calls_are_one_block(fake_tf):
         train.assert_clean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filled, steps, is_clean", [(10, 60, True), (10, 30, False), (30, 60, False), (2, 60, False)])
 def test_what_was_filled_in_the_steps_and_is_full_is_clean(fake_tf, filled, steps, is_clean):
     """Full: it grew in three steps or more, and has stood still for 24 steps longer than it took; else it is exact."""
@@ -137,6 +141,7 @@ def test_nothing_of_the_function_changes():
     assert copy.deepcopy(plain) is plain
 
 
+@pytest.mark.slow
 def test_coroutines_generators_and_errors_pass_through():
     """Each call is a step, however it ends."""
     for _ in range(3):
@@ -153,6 +158,7 @@ def test_coroutines_generators_and_errors_pass_through():
     assert "plain: 2 steps" in str(plain.report())
 
 
+@pytest.mark.slow
 def test_uninstall_leaves_nothing_of_it(fake_tf):
     """The watch is stopped, the function goes on, and begins anew with what is installed next."""
     before = fake_tf.resource_variable_ops.BaseResourceVariable.__init__
@@ -271,6 +277,7 @@ def test_a_block_that_is_all_warm_up_knows_nothing(tensor):
         tfmemwatch.watch("warm", warmup=-1)
 
 
+@pytest.mark.slow
 def test_kept_arrays_are_named(needs, tensor):
     """Arrays of NumPy are no objects that the collector knows: they are found in the collections."""
     numpy = needs("numpy")
@@ -291,6 +298,7 @@ def test_lists_in_a_dict_are_one_complaint(tensor):
     assert "15 tensors" in leak
 
 
+@pytest.mark.slow
 def test_what_the_source_bounds_is_clean(tensor):
     """A window that is cut, though the block ends before it is full."""
     with tfmemwatch.watch("window", log=False) as block:
@@ -299,6 +307,7 @@ def test_what_the_source_bounds_is_clean(tensor):
     block.assert_clean()
 
 
+@pytest.mark.slow
 def test_numbers_in_a_history_are_clean(tensor):
     """A loss for each step is what a history is for."""
     with tfmemwatch.watch("losses", log=False) as block:
@@ -316,6 +325,7 @@ def test_what_could_not_be_counted_is_said(tensor, caplog, monkeypatch):
     assert "not counted: evidence is off" in caplog.text
 
 
+@pytest.mark.slow
 def test_no_frame_of_ours_is_shown(tensor):
     """pytest leaves it out."""
     with tfmemwatch.watch("ten requests", log=False) as block:

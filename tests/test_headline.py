@@ -82,6 +82,7 @@ def test_what_has_stopped_or_comes_and_goes_does_not_grow(count):
     assert judge.growing() is None
 
 
+@pytest.mark.slow
 def test_a_block_says_how_many_steps_it_was_clean():
     """With what is counted before and after, a short block can be clean; without TensorFlow none is."""
     with tfmemwatch.watch("epoch") as block:

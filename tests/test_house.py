@@ -132,6 +132,7 @@ def test_every_probe_has_its_rows():
     assert files == {row.probe for row in catalog.ROWS}
 
 
+@pytest.mark.slow
 def test_every_place_that_is_asked_for_is_known_and_every_place_is_asked_for():
     """A place in TensorFlow is an entry in `places.PLACES`, and whoever asks for it names the entry."""
     others = [ast.parse(text) for name, text in modules().items() if name != "seams/places.py"]

@@ -40,6 +40,7 @@ def names():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "code"), BLOCKS, ids=["%s-%d" % (page, at) for at, (page, _) in enumerate(BLOCKS)])
 def test_an_example_runs(page, code, fake_tf, monkeypatch, tmp_path):
     """Each block of Python, with what a reader has."""

@@ -203,6 +203,7 @@ def test_report_and_snapshot_of_the_process_are_reports():
     json.dumps(report.as_dict(), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_the_report_of_a_block_has_its_steps_as_history():
     """One moment a step at first, then fewer."""
     with tfmemwatch.watch("epoch") as block:

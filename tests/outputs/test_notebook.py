@@ -35,6 +35,7 @@ def test_a_finding_is_escaped_and_short():
     assert "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;" in shown and "Cure: Pass a tensor." in shown
 
 
+@pytest.mark.slow
 def test_reports_snapshots_and_their_difference_are_shown():
     """Each is a piece of a page by itself."""
     with tfmemwatch.watch(EVIL, log=False) as block:

@@ -102,6 +102,7 @@ def test_a_recording_is_read_as_it_was_written(tmp_path):
     assert "recorded of train.py, process 7" in text and "it grows" in text and "the program ended" in text
 
 
+@pytest.mark.slow
 def test_a_recording_that_ends_at_any_byte_can_be_read(tmp_path):
     """After kill -9, or a power cut: all whole frames are there, and the rest is said."""
     path = tmp_path / "run.tfmw"
@@ -237,6 +238,7 @@ def test_a_number_that_the_program_has_closed_is_not_written_to(tmp_path):
     assert load(str(tmp_path / "run.tfmw")).last.pid == 7
 
 
+@pytest.mark.slow
 def test_a_frame_that_unfolds_without_end_is_no_frame():
     """A few kB are not 64 MB in the reader's hands."""
     import zlib

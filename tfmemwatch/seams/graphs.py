@@ -28,10 +28,11 @@ def operations_of(graph: Any) -> Iterator[List[Any]]:
     with exit_gate.inside() as is_allowed:
         memory = getattr(graph, "_scoped_c_graph", None) or getattr(graph, "_c_graph", None)
         try:
-            operations = graph.get_operations() if is_allowed and memory is not None else []
+            operations = graph.get_operations() if is_allowed else []
         except AttributeError:  # it is being dismantled
             operations = []
-        yield operations  # until it is over, `memory` is held
+        yield operations
+        del memory  # not before
 
 
 def constants(graph: Any, least_bytes: int, most: int = 4000) -> List[Tuple[Any, int]]:
