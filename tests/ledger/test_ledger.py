@@ -154,6 +154,20 @@ def test_ages_are_those_of_the_living(ledger):
     assert seconds >= 0
 
 
+def test_examples_of_many_things_are_of_all_ages_and_one_is_recent(ledger):
+    """A search looks at the newest 4,096 items of a long list: one of four is among these, and none still in hand."""
+    things = [Thing() for _ in range(30000)]
+    for thing in things:
+        ledger.born("variable", AT, thing)
+    ledger.read()
+    place = {id(thing): number for number, thing in enumerate(things)}
+    found = [place[id(ref())] for ref in ledger.references_at(("variable",), AT)]
+    assert len(found) == 4
+    assert found == sorted(found)
+    assert found[0] < 10000
+    assert 30000 - 4096 < found[-1] < 29000
+
+
 def test_starting_afresh_forgets_everything(ledger):
     """The child of a fork has no past, and what its parent made dies there uncounted."""
     thing = Thing()

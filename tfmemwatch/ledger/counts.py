@@ -13,6 +13,7 @@ from ..model import OTHER, Key, Site, Tally
 from ..safety.turn import WAIT_SECONDS, Reference, Turn
 from .site import first_line
 
+_RECENT = 2000  # things that may have been made since
 _DRAIN_AT = 4096  # events that may wait to be counted before the one that adds another counts them
 _ACCOUNT_BYTES, _LIFE_BYTES, _EVENT_BYTES = 900, 200, 150  # of one line, one living thing and one event, as measured
 
@@ -226,9 +227,16 @@ class Ledger:
         return [(_site(ref.account.place), ref) for ref in self._living(kind)[:most]]
 
     def references_at(self, kinds: Collection[str], site: Site, most: int = 4) -> List[Any]:
-        """Weak references to some of the things of these kinds that were made at a line, spread over their ages."""
+        """Weak references to some of the things of these kinds that were made at a line, spread over their ages.
+
+        The last of them is recent: of a long collection a search looks at the newest. It is not the newest of all, which
+        who makes it may still have in hand.
+        """
         refs = [ref for kind in kinds for ref in self._living(kind) if _site(ref.account.place) == site]
-        return refs[:: max(1, len(refs) // most)][:most]
+        if len(refs) <= most:
+            return refs
+        recent = len(refs) - 1 - min(len(refs) // most, _RECENT)
+        return [*refs[: recent : len(refs) // most][: most - 1], refs[recent]]
 
     def _living(self, kind: str) -> List[_Reference]:
         refs: List[_Reference] = []
