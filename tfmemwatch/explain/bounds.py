@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Callable, Iterable, List
+from typing import Any, Callable, Iterable, Iterator, List, Set, Tuple
 
 from .syntax import CONSTRUCTS, Part, carries_on, is_slice, key_in, name_called, parsed, tail, targets_of, text_in, walk
 
@@ -19,15 +19,62 @@ def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bo
 
     It takes things out, compares its length, begins anew elsewhere than in the constructor, or counts its keys round.
     """
-    bounds = (taken, _measured, renewed, _keyed_round)
-    return _says_any(bounds, names, file, owners) or (bool(owners) and _is_measured_by_function(names, file))
+    tree = parsed(file)
+    if tree is None:
+        return False
+    parts, wanted, classes = list(walk(tree)), set(names), set(owners)
+    own = [part for part in parts if not classes or part.owner in classes]
+    if any(wanted.intersection(question(part)) for part in own for question in _BOUNDS):
+        return True
+    return _is_keyed_round_by_function(wanted, own, parts) or any(_bounded_elsewhere(wanted, classes, parts))
 
 
-def _is_measured_by_function(names: Iterable[str], file: str) -> bool:
-    """Whether a function outside of all classes asks how long it is, as who fills it may: `len(store.models) < 60`."""
-    wanted, tree = set(names), parsed(file)
-    parts = [part for part in walk(tree) if not part.owner] if tree is not None else []
-    return any(wanted.intersection(_measured(part)) for part in parts)
+def _bounded_elsewhere(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator[bool]:
+    """Whether other code of the file does: to an attribute, `store.rows.clear()`, or to what it is given."""
+    tests = {part.node.name for part in parts if _is_of_a_test(part.node)}
+    for part in parts if classes else ():
+        if part.owner in classes or part.function in tests:
+            continue
+        found = wanted.intersection(name for question in _BOUNDS for name in question(part))
+        yield bool(found.intersection(_attributes_of_others(part)))
+    given = set(_given_to_functions(wanted, parts))
+    for part in parts if given else ():
+        names = {name for function, name in given if function == part.function}
+        yield bool(names.intersection(name for question in _BOUNDS for name in question(part)))
+
+
+def _is_of_a_test(node: ast.AST) -> bool:
+    """Whether it is a test, or sets one up: what it takes out, the program does not."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    names = [tail(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
+    return "fixture" in names or node.name.lower().startswith(("setup", "teardown", "test"))
+
+
+def _attributes_of_others(part: Part) -> Iterator[str]:
+    """The names of the attributes in it that are not those of its own object."""
+    nodes = [part.node, *(part.aliases[one.id] for one in ast.walk(part.node)
+                          if isinstance(one, ast.Name) and one.id in part.aliases)]  # fmt: skip
+    for node in nodes:
+        for one in ast.walk(node):
+            is_own = isinstance(getattr(one, "value", None), ast.Name) and one.value.id in _OWN  # type: ignore[attr-defined]
+            if isinstance(one, ast.Attribute) and not is_own:
+                yield one.attr
+
+
+def _given_to_functions(wanted: Set[str], parts: List[Part]) -> Iterator[Tuple[str, str]]:
+    """The functions of the file that are called with it, and what it is called in there."""
+    parameters = {}
+    for part in parts:
+        if isinstance(part.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            names = [one.arg for one in part.node.args.args]
+            parameters[part.node.name] = names[1:] if names[:1] and names[0] in _OWN else names
+    for part in parts:
+        if isinstance(part.node, ast.Call) and name_called(part.node) in parameters:
+            function = name_called(part.node)
+            for name, argument in zip(parameters[function], part.node.args):
+                if tail(argument, part.aliases) in wanted:
+                    yield function, name
 
 
 def takes_out(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
@@ -83,7 +130,8 @@ def renewed(part: Part) -> List[str]:
         return [target.id for one in inner for target in one.targets if isinstance(target, ast.Name)]
     if isinstance(node, ast.Global):
         return node.names
-    if isinstance(node, ast.Assign) and part.function not in CONSTRUCTS:
+    is_assignment = isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None
+    if is_assignment and part.function not in CONSTRUCTS:
         return [_renewal(target) for target in targets_of(node) if not carries_on(node, tail(target))]
     if isinstance(node, ast.Call) and name_called(node) == "setattr" and len(node.args) == 3:
         return [text_in(node.args[1])]
@@ -100,10 +148,42 @@ def _renewal(target: ast.AST) -> str:
 
 
 def _keyed_round(part: Part) -> List[str]:
-    """What is written to at a key that comes round: `ring[step % 100] = x`."""
-    found = []
+    """What is written to at a key that comes round: `ring[step % 100] = x`, `ring.setdefault(step % 100, x)`."""
+    return [name for name, key in _written(part) if any(map(_is_round, _nodes_in(key, part)))]
+
+
+def _is_keyed_round_by_function(wanted: Set[str], own: List[Part], parts: List[Part]) -> bool:
+    """The same, where a function of the file reckons the key: `ring[slot_of(step)] = x`."""
+    rounds = {part.function for part in parts if isinstance(part.node, ast.Return)
+              and any(map(_is_round, _nodes_in(part.node.value, part)))}  # fmt: skip
+    return bool(rounds) and any(
+        isinstance(one, ast.Call) and name_called(one) in rounds
+        for part in own for name, key in _written(part) if name in wanted for one in _nodes_in(key, part)
+    )  # fmt: skip
+
+
+def _written(part: Part) -> Iterator[Tuple[str, Any]]:
+    """What is written to at a key, and the key."""
     for target in targets_of(part.node):
         if isinstance(target, ast.Subscript):
-            keys = [one for one in ast.walk(target.slice) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
-            found += [tail(target.value, part.aliases) for key in keys if not text_in(key.left)]  # no text is formatted
-    return found
+            yield tail(target.value, part.aliases), target.slice
+    node = part.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
+        yield tail(node.func.value, part.aliases), node.args[0] if node.args else None
+
+
+def _nodes_in(key: Any, part: Part) -> Iterator[ast.AST]:
+    """All that a key is made of; for a local name, what it stands for."""
+    for one in ast.walk(key) if key is not None else ():
+        yield one
+        if isinstance(one, ast.Name) and one.id in part.aliases:
+            yield from ast.walk(part.aliases[one.id])
+
+
+def _is_round(node: ast.AST) -> bool:
+    """Whether it is a remainder; no text is formatted."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and not text_in(node.left)
+
+
+_OWN = ("self", "cls")
+_BOUNDS = (taken, _measured, renewed, _keyed_round)

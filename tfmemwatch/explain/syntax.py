@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import linecache
 from types import MappingProxyType
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Union
 
+_NAMED_ELSEWHERE = (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
 LEADS_ON = frozenset("setdefault get __getitem__".split())  # methods that lead from a collection to what is in it
 CONSTRUCTS = frozenset("__init__ __new__ __post_init__ setup build <module>".split())  # a beginning is no renewal
 
@@ -15,7 +16,7 @@ def is_slice(node: ast.AST) -> bool:
     return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
 
 
-def carries_on(node: ast.Assign, name: str) -> bool:
+def carries_on(node: Union[ast.Assign, ast.AnnAssign], name: str) -> bool:
     """Whether the new value is the old one with more in it: `rows = rows + [x]`, `[*rows, x]`, `{**rows, k: x}`."""
     value = node.value
     if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.BitOr)):
@@ -65,10 +66,10 @@ def _below(node: ast.AST, owner: str, function: str, aliases: Dict[str, ast.AST]
 
 
 def aliases_in(function: ast.AST) -> Dict[str, ast.AST]:
-    """The local names that stand for something that has a name elsewhere: `rows = self.rows`, `add = rows.append`."""
+    """The local names that stand for what has a name elsewhere or is reckoned: `add = rows.append`, `at = key % 9`."""
     found: Dict[str, ast.AST] = {}
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(node, ast.Assign) and isinstance(node.value, _NAMED_ELSEWHERE):
             found.update((target.id, node.value) for target in node.targets if isinstance(target, ast.Name))
     return found
 
