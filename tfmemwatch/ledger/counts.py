@@ -229,8 +229,8 @@ class Ledger:
     def references_at(self, kinds: Collection[str], site: Site, most: int = 4) -> List[Any]:
         """Weak references to some of the things of these kinds that were made at a line, spread over their ages.
 
-        The last of them is recent: of a long collection a search looks at the newest. It is not the newest of all, which
-        who makes it may still have in hand.
+        The last of them is recent: of a long collection a search looks at the newest. It is not the newest of all, as
+        who makes that may still have it in hand.
         """
         refs = [ref for kind in kinds for ref in self._living(kind) if _site(ref.account.place) == site]
         if len(refs) <= most:
