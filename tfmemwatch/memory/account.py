@@ -166,12 +166,14 @@ def take(process: Process, weigh: Callable[[], Any], devices: Callable[[], Mappi
     )  # fmt: skip
 
 
-def light(process: Process, variables_bytes: int = 0, asked: bool = False) -> Account:
+def light(
+    process: Process, variables_bytes: int = 0, asked: bool = False, memory: Optional[Memory] = None
+) -> Account:  # fmt: skip
     """The same without the slow parts, in less than a millisecond: what lives in malloc is not told apart."""
     heap = process.allocator.read_now() if asked else process.allocator.read()
     python = python_heap()
     weights = Weights(variables_bytes=variables_bytes)
-    parts, resident = split(process.read(), heap, python, None, weights)
+    parts, resident = split(memory or process.read(), heap, python, None, weights)
     known = {name: parts[name] for name in _LIGHT}
     return Account(
         time.time(), resident, known, heap.in_use_bytes, heap.kept_bytes, None, {}, {}, process.allocator.name, ()

@@ -94,9 +94,9 @@ class Answers:
         """
         state = self._state
         state.probes.reading.take(state.probes.read, 0)
-        tallies = state.ledger.read()
-        now = Counted(tallies, state.process.read(), self.light_account(tallies))
-        seen = self._seen()._replace(findings=tuple(self.findings()))
+        tallies, memory, seen = state.ledger.read(), state.process.read(), self._seen()
+        now = Counted(tallies, memory, self.light_account(tallies, memory=memory))
+        seen = seen._replace(findings=tuple(self._explanations.with_outlook(list(seen.findings))))
         report = self._built("as of %s" % clock(time.time()), None, now, seen, is_light=True)
         return dataclasses.replace(report, **{name: getattr(report, name)[:_MOST_ROWS] for name in _TABLES})
 
@@ -219,10 +219,12 @@ class Answers:
         """Whose bytes these are; dear: some tenths of a second."""
         return account.take(self._state.process, object_weights.read, runtime.device_memory)
 
-    def light_account(self, tallies: Mapping[Key, Tally], asked: bool = False) -> Account:
+    def light_account(
+        self, tallies: Mapping[Key, Tally], asked: bool = False, memory: Optional[Memory] = None
+    ) -> Account:  # fmt: skip
         """Whose bytes these are as far as it can be read at once; what is counted is in `tallies`."""
         variables_bytes = sum(tally.live_bytes for key, tally in tallies.items() if key.kind == "variable")
-        return account.light(self._state.process, variables_bytes, asked)
+        return account.light(self._state.process, variables_bytes, asked, memory)
 
     def gauges(self) -> Dict[str, Dict[str, float]]:
         """The readings of `catalog.GAUGES`, by the value of their label; what can't be read now is left out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from ..catalog import BY_KIND
 from ..model import Key, Site, Tally
@@ -13,29 +13,19 @@ _TRACES = ("trace", "retrace")
 _MADE = frozenset(BY_KIND) - {*_TRACES, "xla_build", "session_closed", "writer_closed"}  # these have rows of their own
 
 
-class _Change(NamedTuple):
-    """What has happened at one line between two readings."""
-
-    key: Key
-    note: str
-    born: int
-    died: int
-    live_bytes: int
-    bytes: int
-    seconds: float
-
-
-def _changes(before: Tallies, after: Tallies, kinds: Iterable[str]) -> List[_Change]:
+def _changes(before: Tallies, after: Tallies, kinds: Iterable[str]) -> List[Tally]:
+    """What has happened at each line between two readings."""
     wanted = frozenset(kinds)
-    return [_change(before.get(key), tally) for key, tally in after.items() if key.kind in wanted]
+    tallies = [tally for key, tally in after.items() if key.kind in wanted]
+    return [_change(before.get(one.key), one) for one in tallies] if before else tallies
 
 
-def _change(old: Optional[Tally], new: Tally) -> _Change:
+def _change(old: Optional[Tally], new: Tally) -> Tally:
     if old is None:
-        return _Change(new.key, new.note, new.born, new.died, new.live_bytes, new.bytes, new.seconds)
-    return _Change(
-        new.key, new.note, new.born - old.born, new.died - old.died, new.live_bytes - old.live_bytes,
-        new.bytes - old.bytes, new.seconds - old.seconds,
+        return new
+    return Tally(
+        new.key, new.born - old.born, new.died - old.died, new.live_bytes - old.live_bytes, new.bytes - old.bytes,
+        new.seconds - old.seconds, new.order, new.note, new.stack,
     )  # fmt: skip
 
 
@@ -61,6 +51,9 @@ def traced(before: Tallies, after: Tallies) -> Tuple[Traced, ...]:
 
 def built(before: Tallies, after: Tallies) -> Tuple[Built, ...]:
     """What XLA has built, for how many traces: those from this line, else all of the function's name."""
+    builds = [one for one in _changes(before, after, ("xla_build",)) if one.born]
+    if not builds:
+        return ()
     traces: Dict[Tuple[Optional[Site], str], int] = {}
     for one in _changes(before, after, _TRACES):
         for at in (one.key.site, None):
@@ -68,8 +61,7 @@ def built(before: Tallies, after: Tallies) -> Tuple[Built, ...]:
     rows = [
         Built(one.note, one.key.site, one.born,
               traces.get((one.key.site, one.note)) or traces.get((None, one.note), 0), one.seconds, one.bytes)
-        for one in _changes(before, after, ("xla_build",))
-        if one.born
+        for one in builds
     ]  # fmt: skip
     return tuple(sorted(rows, key=lambda row: (row.builds, row.site, row.function, row.seconds), reverse=True))
 

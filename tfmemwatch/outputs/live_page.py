@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
 import time
 import zlib
 from typing import Callable, Dict, Hashable, NamedTuple, Optional, Tuple
 from urllib.parse import parse_qs
 
-from ..reports import Moment, Report, plain
+from ..reports import Report
 from ..safety.turn import Turn
 from . import html_page, text
+from .kept_json import KeptJson
 
 _SHARE = 0.0005  # of the time, at most, for making what is shown; where it takes long it is made less often
 _MOST_ANSWERS = 8  # kept of one look
@@ -54,7 +53,7 @@ class LivePage:
         self._pid = os.getpid()
         self._turn = Turn()
         self._made: Optional[_Made] = None
-        self._moments: Dict[float, str] = {}  # as JSON
+        self._json = KeptJson()
         self._not_before = 0.0
 
     def answer(self, method: str, path: str, query: str = "", known: str = "") -> Answer:
@@ -67,14 +66,14 @@ class LivePage:
         if made is None:  # a handler of a signal asks, or a finalizer, while its own thread makes it
             return _said(404, "not yet")
         if path == "/":
-            return _answer(self._once(made, "page", lambda: _page(self._json(made, None))), _HTML, _policy())
+            return _answer(self._once(made, "page", lambda: _page(self._told(made, None))), _HTML, _policy())
         if path == "/report.txt":
             return _answer(self._once(made, "text", lambda: text.render(made.report)), _TEXT)
         since = _since(query)
         mark = ("ETag", made.mark)
         if made.mark in [one.strip() for one in known.split(",")]:
             return Answer(304, b"", (mark, *_ALWAYS))
-        return _answer(self._once(made, since, lambda: self._json(made, since)), _JSON, mark)
+        return _answer(self._once(made, since, lambda: self._told(made, since)), _JSON, mark)
 
     def _once(self, made: _Made, key: Hashable, make: Callable[[], str]) -> bytes:
         body = made.answers.get(key)
@@ -98,20 +97,12 @@ class LivePage:
     def _make(self, stamp: Hashable) -> None:
         began = time.thread_time()
         report = self._report()
-        rest = dataclasses.replace(report, history=()).as_dict()
-        del rest["history"]
-        told = json.dumps(rest, allow_nan=False)
-        known = {one.at for one in report.history}
-        self._moments = {at: text for at, text in self._moments.items() if at in known}
-        self._made = _Made(stamp, report, told[:-1], _mark(stamp), {})
+        self._made = _Made(stamp, report, self._json.beginning(report), _mark(stamp), {})
         self._not_before = time.monotonic() + (time.thread_time() - began) / _SHARE
 
-    def _json(self, made: _Made, since: Optional[float]) -> str:
+    def _told(self, made: _Made, since: Optional[float]) -> str:
         """The report; with `since`, of its history only what came later."""
-        kept = self._moments
-        wanted = [one for one in made.report.history if since is None or one.at > since]
-        moments = [kept.get(one.at) or kept.setdefault(one.at, _moment(one)) for one in wanted]
-        return '%s, "history": [%s]}' % (made.rest, ", ".join(moments))
+        return '%s, "history": %s}' % (made.rest, self._json.history(made.report.history, since))
 
 
 _ALWAYS = (
@@ -128,10 +119,6 @@ def _policy() -> Tuple[str, str]:
 
 def _page(report: str) -> str:
     return html_page.with_json(report, live=True)
-
-
-def _moment(moment: Moment) -> str:
-    return json.dumps(plain(moment), allow_nan=False)
 
 
 def _mark(stamp: Hashable) -> str:
