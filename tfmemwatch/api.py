@@ -328,7 +328,11 @@ def _page() -> Any:
         running = current()
         return running.answers.looked() if running is not None else int(time.monotonic() / _NOT_WATCHED_SECONDS)
 
-    return LivePage(shown, looked)
+    def news() -> Any:
+        running = current()
+        return running.answers.news() if running is not None else None
+
+    return LivePage(shown, looked, news)
 
 
 def set_level(level: str) -> None:

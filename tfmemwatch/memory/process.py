@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import re
 import sys
@@ -94,10 +95,15 @@ def python_heap(library: Any = None, python: Any = None) -> Optional[PythonHeap]
         return None
     tell.argtypes = [ctypes.c_void_p]
     try:
-        text = written(ctypes.CDLL(None) if library is None else library, tell)
+        text = written(_c_library() if library is None else library, tell)
     except (OSError, TypeError):
         return None
     return parsed_python_heap(text or "")
+
+
+@functools.lru_cache(maxsize=None)
+def _c_library() -> Any:
+    return ctypes.CDLL(None)
 
 
 def parsed_python_heap(text: str) -> Optional[PythonHeap]:

@@ -59,6 +59,7 @@ class Answers:
         self._state = state
         self._explanations = explanations
         self._seen = seen  # in the whole process
+        self._last_rows: Tuple[List[Tally], rows.Rows] = ([], rows.NO_ROWS)
 
     # -- reports
 
@@ -109,6 +110,12 @@ class Answers:
         state = self._state
         return (os.getpid(), state.began, state.looks, state.looked_at, state.level.name)
 
+    def news(self) -> Tuple[object, ...]:
+        """Another value when what leaks is another, or who watches: what a page shows at once."""
+        state = self._state
+        findings = tuple([(one.story, one.state) for one in self._seen().findings])
+        return (os.getpid(), state.began, state.level.name, findings)
+
     def _built(
         self, title: str, before: Optional[Counted], after: Counted, seen: Seen, *, is_light: bool = False
     ) -> Snapshot:  # fmt: skip
@@ -116,13 +123,13 @@ class Answers:
         state = self._state
         then = before.tallies if before is not None else {}
         functions, orphans = (runtime.registered_functions(), None) if is_light else self.functions()
+        made, traces, builds = self._rows(then, after.tallies)
         level = state.level.now
         return Snapshot(
             title=title, seconds=time.time(), findings=seen.findings, verdict=seen.verdict, history=seen.moments,
             memory=after.memory, memory_before=before.memory if before is not None else None,
             account=after.account, account_before=before.account if before is not None else None,
-            made=rows.made(then, after.tallies), traces=rows.traced(then, after.tallies),
-            builds=rows.built(then, after.tallies), retrace_causes=tuple(self.retrace_causes()),
+            made=made, traces=traces, builds=builds, retrace_causes=tuple(self.retrace_causes()),
             functions=functions, orphan_functions=orphans,
             sessions=rows.open_sessions(state.ledger.ages("session")), calls=tuple(self.calls()),
             models=tuple(state.models.alive), left_of_models=tuple(state.models.left),
@@ -132,6 +139,16 @@ class Answers:
             sources=excerpts((one.site for one in seen.findings), state.began), program=program(state.began),
             headline=self._headline(seen, is_of_block=before is not None),
         )  # fmt: skip
+
+    def _rows(self, before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> rows.Rows:
+        """What counts come to. Of those since the beginning they are kept until one changes: a page asks often."""
+        if before:
+            return rows.all_of(before, after)
+        tallies, (known, found) = list(after.values()), self._last_rows
+        if known != tallies:
+            found = rows.all_of(before, after)
+            self._last_rows = tallies, found
+        return found
 
     def _headline(self, seen: Seen, is_of_block: bool = False) -> Headline:
         """What all of it comes to."""

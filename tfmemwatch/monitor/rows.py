@@ -9,6 +9,8 @@ from ..model import Key, Site, Tally
 from ..reports import Built, Made, OpenSessions, Traced
 
 Tallies = Mapping[Key, Tally]
+Rows = Tuple[Tuple[Made, ...], Tuple[Traced, ...], Tuple[Built, ...]]
+NO_ROWS: Rows = ((), (), ())
 _TRACES = ("trace", "retrace")
 _MADE = frozenset(BY_KIND) - {*_TRACES, "xla_build", "session_closed", "writer_closed"}  # these have rows of their own
 
@@ -27,6 +29,11 @@ def _change(old: Optional[Tally], new: Tally) -> Tally:
         new.key, new.born - old.born, new.died - old.died, new.live_bytes - old.live_bytes, new.bytes - old.bytes,
         new.seconds - old.seconds, new.order, new.note, new.stack,
     )  # fmt: skip
+
+
+def all_of(before: Tallies, after: Tallies) -> Rows:
+    """What was made, traced and built."""
+    return made(before, after), traced(before, after), built(before, after)
 
 
 def made(before: Tallies, after: Tallies) -> Tuple[Made, ...]:

@@ -70,7 +70,7 @@ class ServedPort:
         try:
             self._server = Server(
                 page(shown), config.address, port, config.token, config.certificate, config.private_key,
-                LivePage(self._report, self._answers.looked),
+                LivePage(self._report, self._answers.looked, self._answers.news),
             )  # fmt: skip
         except BaseException as error:
             self.no_turn()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import zlib
@@ -13,7 +14,10 @@ from ..safety.turn import Turn
 from . import html_page, text
 from .kept_json import KeptJson
 
-_SHARE = 0.0005  # of the time, at most, for making what is shown; where it takes long it is made less often
+# For making what is shown: half a millisecond of the five seconds from poll to poll. As much goes to the connection.
+_SHARE = 0.0001
+_AHEAD_SECONDS = 5.0  # that it may be made earlier than that, as polls do not come when it is due
+_MOST_SECONDS = 60.0  # that what is shown may be old, however long it takes to make it
 _MOST_ANSWERS = 8  # kept of one look
 _JSON, _TEXT, _HTML = "application/json", "text/plain; charset=utf-8", "text/html; charset=utf-8"
 PATHS = ("/", "/report.txt", "/report.json")
@@ -39,14 +43,18 @@ class _Made(NamedTuple):
     rest: str  # JSON of all but the history, without its last brace
     mark: str  # by which a browser knows that it has it
     answers: Dict[Hashable, bytes]
+    news: Hashable
 
 
 class LivePage:
     """Answers for three paths. Nobody waits, and however many ask, the program pays for one of them."""
 
-    def __init__(self, report: Callable[[], Report], looked: Callable[[], Hashable]) -> None:
+    def __init__(
+        self, report: Callable[[], Report], looked: Callable[[], Hashable], news: Callable[[], Hashable] = int
+    ) -> None:  # fmt: skip
         self._report = report
         self._looked = looked  # another value after each look
+        self._news = news  # another value when that is to be shown at once
         self._begin()
 
     def _begin(self) -> None:
@@ -54,7 +62,8 @@ class LivePage:
         self._turn = Turn()
         self._made: Optional[_Made] = None
         self._json = KeptJson()
-        self._not_before = 0.0
+        self._made_at = -math.inf
+        self._due = -math.inf
 
     def answer(self, method: str, path: str, query: str = "", known: str = "") -> Answer:
         """To a request for a path below the place where the page is; `known` is the mark that the browser has."""
@@ -90,15 +99,18 @@ class LivePage:
         if self._pid != os.getpid():
             self._begin()
         made, stamp = self._made, self._looked()
-        if made is None or (made.stamp != stamp and time.monotonic() >= self._not_before):
+        if made is None or (made.stamp != stamp and (time.monotonic() >= self._due or made.news != self._news())):
             self._turn.take(lambda: self._make(stamp), 0 if made is not None else 1.0)
         return self._made
 
     def _make(self, stamp: Hashable) -> None:
-        began = time.thread_time()
+        began, now, news = time.thread_time(), time.monotonic(), self._news()
         report = self._report()
-        self._made = _Made(stamp, report, self._json.beginning(report), _mark(stamp), {})
-        self._not_before = time.monotonic() + (time.thread_time() - began) / _SHARE
+        self._made = _Made(stamp, report, self._json.beginning(report), _mark(stamp), {}, news)
+        is_opened = now - self._made_at > 2 * _MOST_SECONDS  # nobody has polled: it is made whole, which takes longest
+        wait = 0.0 if is_opened else (time.thread_time() - began) / _SHARE
+        self._due = min(max(self._due, now - _AHEAD_SECONDS) + wait, now + _MOST_SECONDS)
+        self._made_at = now
 
     def _told(self, made: _Made, since: Optional[float]) -> str:
         """The report; with `since`, of its history only what came later."""
