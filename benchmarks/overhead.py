@@ -42,6 +42,7 @@ from tfmemwatch.growth.series import Series
 from tfmemwatch.ledger.counts import Ledger
 from tfmemwatch.model import Site
 from tfmemwatch.monitor.budget import Budget
+from tfmemwatch.outputs.live_page import LivePage
 from tfmemwatch.probes.traces import Traces
 from tfmemwatch.probes.variables import Variables
 from tfmemwatch.safety import guard
@@ -315,6 +316,7 @@ def own_rows(quick: bool) -> List[Row]:
         reasons_row(),
         *series_rows(),
         *memory_rows(),
+        *page_rows(),
         *window_rows(),
         *budget_rows(),
     ]
@@ -426,6 +428,32 @@ def memory_rows() -> List[Row]:
             Row("limits and the trend of a look", None, best_us(look, 50), most_us=2000.0),
             Row("owners of memory, at once", None, best_us(lambda: watch.answers.light_account(tallies), 20)),
             Row("owners of memory, on request", None, best_us(watch.answers.account, 1, 3)),
+        ]
+    finally:
+        tfmemwatch.uninstall()
+
+
+def page_rows() -> List[Row]:
+    """What the live page takes, beside its connection: of a program with 300 lines."""
+    watch = tfmemwatch.install(sample_seconds=NEVER_SECONDS)
+    try:
+        kinds, looks = ("variable", "function_graph", "trace", "retrace", "model", "iterator"), itertools.count()
+        for number in range(300):
+            watch.ledger.happened(kinds[number % len(kinds)], Site("part.py", number + 1, "f%d" % number))
+        answers = watch.answers
+        news = LivePage(answers.light_report, lambda: next(looks), lambda: next(looks))
+        still = LivePage(answers.light_report, lambda: 1, answers.news)
+        mark = dict(still.answer("GET", "/report.json").headers)["ETag"]
+
+        def ask() -> None:
+            still.answer("GET", "/report.json", "since=0", mark)
+
+        def given() -> None:
+            news.answer("GET", "/report.json", "since=0")
+
+        return [
+            Row("a poll of the page, nothing new", None, best_us(ask, 200), most_us=100.0),
+            Row("a poll of the page, a new report", None, best_us(given, 10), most_us=2000.0),
         ]
     finally:
         tfmemwatch.uninstall()

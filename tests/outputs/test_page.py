@@ -5,6 +5,7 @@ import base64
 import dataclasses
 import hashlib
 import html
+import itertools
 import json
 import re
 import time
@@ -16,8 +17,11 @@ from page_states import NASTY, STATES
 import tfmemwatch
 from tfmemwatch.errors import ConfigError
 from tfmemwatch.growth.history import Timeline
+from tfmemwatch.model import Site
+from tfmemwatch.monitor import rows
 from tfmemwatch.monitor.moments import Moments
-from tfmemwatch.outputs import formats, html_page, markdown, mounted, text
+from tfmemwatch.outputs import formats, html_page, kept_json, live_page, markdown, mounted, text
+from tfmemwatch.outputs.kept_json import KeptJson
 from tfmemwatch.outputs.live_page import PATHS, LivePage
 
 MOST_BYTES, MOST_OF_A_MONTH = 150_000, 1_000_000
@@ -175,24 +179,166 @@ def test_who_has_the_last_one_gets_nothing():
     page = process.page()
     mark = dict(page.answer("GET", "/report.json").headers)["ETag"]
     assert page.answer("GET", "/report.json", "", mark)[:2] == (304, b"")
-    process.looks, page._not_before = 2, 0
+    process.looks, page._due = 2, 0
     assert page.answer("GET", "/report.json", "", mark).status == 200
 
 
 def test_however_many_ask_it_is_made_once_for_a_look():
-    """Tabs, polls and unknown queries cost one report; and what takes long is made less often than one looks."""
+    """Tabs, polls and unknown queries cost one report."""
     process = Process(STATES["leak"]())
     page = process.page()
     for number in range(50):
         for path in PATHS:
             page.answer("GET", path, "since=%d" % number)
     assert process.made == 1 and len(page._made.answers) <= 8
-    process.looks, page._not_before = 2, time.monotonic() + 60
+    process.looks, page._due = 2, 0
     page.answer("GET", "/")
-    assert process.made == 1
-    page._not_before = 0
+    assert process.made == 2
+
+
+class Clocks:
+    """The clock and the processor's, as a page reads them."""
+
+    def __init__(self):
+        self.now = self.spent = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def thread_time(self):
+        return self.spent
+
+
+def polled(clocks, page, process, polls):
+    """Ask as the page does, every five seconds, with a look before each; when it was given another report."""
+    given, mark = [], ""
+    for _ in range(polls):
+        clocks.now += 5
+        process.looks += 1
+        answer = page.answer("GET", "/report.json", "since=1", mark)
+        if answer.status == 200:
+            mark = dict(answer.headers)["ETag"]
+            given.append(clocks.now)
+    return given
+
+
+@pytest.mark.parametrize("milliseconds, most_seconds", [(0.2, 5), (1, 15), (2, 30), (4, 55), (20, 60)])
+def test_a_poll_costs_the_program_half_a_millisecond_however_dear_a_report_is(monkeypatch, milliseconds, most_seconds):
+    """Besides its connection, on average at the page's own pace; and nothing is older than a minute."""
+    clocks = Clocks()
+    monkeypatch.setattr(live_page, "time", clocks)
+    process = Process(STATES["clean"]())
+
+    def shown():
+        clocks.spent += milliseconds / 1000
+        return process.shown()
+
+    page = LivePage(shown, lambda: process.looks)
     page.answer("GET", "/")
-    assert process.made == 2 and page._not_before > time.monotonic()
+    opened, polls = clocks.spent, 600
+    given = polled(clocks, page, process, polls)
+    bound = 0.0005 if most_seconds < 60 else 1.05 * milliseconds / 1000 * 5 / 60
+    assert (clocks.spent - opened) / polls <= bound
+    assert given[0] == 5 and max(after - before for before, after in zip(given, given[1:])) <= most_seconds
+
+
+def test_what_leaks_is_shown_at_once(monkeypatch):
+    """A page that waits, since its report takes long to make, does not wait with a finding."""
+    clocks, told = Clocks(), []
+    monkeypatch.setattr(live_page, "time", clocks)
+    process = Process(STATES["clean"]())
+
+    def shown():
+        clocks.spent += 0.01
+        return process.shown()
+
+    page = LivePage(shown, lambda: process.looks, lambda: tuple(told))
+    assert polled(clocks, page, process, 5) == [5, 10]
+    told.append("a leak")
+    assert polled(clocks, page, process, 5) == [30]
+
+
+@pytest.fixture
+def busy():
+    """A watch with 300 lines counted, and its page."""
+    watch = tfmemwatch.install(sample_seconds=3600)
+    kinds = ("variable", "function_graph", "trace", "retrace", "model", "iterator")
+    for number in range(300):
+        watch.ledger.happened(kinds[number % 6], Site("/srv/part_%d.py" % (number % 9), number + 1, "f%d" % number))
+    looks = itertools.count()
+    yield watch, LivePage(watch.answers.light_report, lambda: next(looks), watch.answers.news)
+    tfmemwatch.uninstall()
+
+
+def processor_time(work, times=20):
+    """The least of some, as others on the machine disturb most of them."""
+    taken = []
+    for _ in range(times):
+        began = time.thread_time()
+        work()
+        taken.append(time.thread_time() - began)
+    return min(taken)
+
+
+def test_a_report_for_the_page_costs_a_poll_or_two(busy):
+    """Of a program with 300 lines: what a poll after a look takes is what two may, so it is made every ten seconds."""
+    _, page = busy
+
+    def poll():
+        page._due = 0
+        assert page.answer("GET", "/report.json", "since=0").status == 200
+
+    page.answer("GET", "/")
+    assert processor_time(poll) < 0.002
+
+
+def test_a_poll_between_two_looks_costs_next_to_nothing(busy):
+    """A tenth of the millisecond that a poll may cost: the rest is for the connection, and for the next report."""
+    watch, _ = busy
+    page = LivePage(watch.answers.light_report, lambda: 1, watch.answers.news)
+    mark = dict(page.answer("GET", "/report.json").headers)["ETag"]
+    statuses = set()
+    poll = lambda: statuses.add(page.answer("GET", "/report.json", "since=0", mark).status)  # noqa: E731
+    assert processor_time(poll) < 0.0001 and statuses == {304}
+
+
+def test_rows_are_counted_again_when_a_count_has_changed(busy, monkeypatch):
+    """And not else: a program in which nothing happens pays for nothing."""
+    watch, _ = busy
+    counted = []
+    monkeypatch.setattr(rows, "made", lambda *given, real=rows.made: counted.append(1) or real(*given))
+    first = watch.answers.light_report()
+    assert watch.answers.light_report().made == first.made and len(counted) == 1
+    watch.ledger.happened("variable", Site("/srv/new.py", 7, "step"), times=900)
+    now = watch.answers.light_report()
+    assert now.made[0][1:3] == (Site("/srv/new.py", 7, "step"), 900) and len(counted) == 2
+
+
+def told_by(kept, report):
+    return json.loads('%s, "history": %s}' % (kept.beginning(report), kept.history(report.history, None)))
+
+
+def test_what_is_kept_as_json_is_what_the_next_report_says():
+    """Whatever report follows whatever other one."""
+    kept = KeptJson()
+    for state in [*sorted(STATES), *sorted(STATES, reverse=True)]:
+        report = STATES[state]()
+        assert told_by(kept, report) == json.loads(json.dumps(report.as_dict()))
+
+
+def test_only_what_has_changed_is_written_again(monkeypatch):
+    """Of a table that is a row, of the report its new parts; rows that can't be compared are written each time."""
+    kept, written = KeptJson(), []
+    monkeypatch.setattr(kept_json, "_json", lambda value, real=kept_json._json: written.append(value) or real(value))
+    report = STATES["leak"]()
+    told_by(kept, report)
+    del written[:]
+    row = report.made[1]._replace(made=15)
+    later = dataclasses.replace(report, seconds=report.seconds + 5, made=(row, *report.made[:1], *report.made[2:]))
+    assert told_by(kept, later) == json.loads(json.dumps(later.as_dict()))
+    assert written == [later.seconds, row]
+    odd = dataclasses.replace(later, made=(row._replace(kind=["not", "hashable"]),))
+    assert told_by(kept, odd)["made"] == [{**told_by(kept, later)["made"][0], "kind": ["not", "hashable"]}]
 
 
 def test_a_page_that_is_asked_for_while_it_is_made_answers():
@@ -295,8 +441,6 @@ def test_the_applications_show_whatever_watches():
     before = json.loads(asked(application, "/report.json")[2])
     assert before["headline"]["word"] == "NOT WATCHED" and "install()" in before["headline"]["sentence"]
     tfmemwatch.install(sample_seconds=3600)
-    page = application.__closure__[0].cell_contents
-    page._not_before = 0
     after = json.loads(asked(application, "/report.json")[2])
     assert after["level"] == "sites" and after["program"]["pid"] == before["program"]["pid"]
 

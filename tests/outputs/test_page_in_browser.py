@@ -206,7 +206,7 @@ def live(browser):
 
         def say(self, report=None, times=1):
             if report is not None:
-                self.report, self.looks, self.page._not_before = report, self.looks + 1, 0
+                self.report, self.looks, self.page._due = report, self.looks + 1, 0
             for _ in range(times):
                 turns = "return Number(document.documentElement.dataset.turn || 0)"
                 before = browser.run(turns)

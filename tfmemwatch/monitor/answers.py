@@ -55,17 +55,20 @@ class Seen(NamedTuple):
 class Answers:
     """Puts together what the parts of a watch know."""
 
-    def __init__(self, state: State, explanations: Explanations, seen: Callable[[], Seen]) -> None:
+    def __init__(
+        self, state: State, explanations: Explanations, seen: Callable[[], Seen], open_ones: Callable[[], List[Finding]]
+    ) -> None:  # fmt: skip
         self._state = state
         self._explanations = explanations
         self._seen = seen  # in the whole process
+        self._open = open_ones  # the findings of it alone, for who asks again and again
         self._last_rows: Tuple[List[Tally], rows.Rows] = ([], rows.NO_ROWS)
 
     # -- reports
 
     def findings(self) -> List[Finding]:
         """What leaks now."""
-        return self._explanations.with_outlook(list(self._seen().findings))
+        return self._explanations.with_outlook(list(self._open()))
 
     def snapshot(self, owners: bool = False) -> Snapshot:
         """Everything at this moment; with whose bytes these are, if that is asked for."""
@@ -113,7 +116,7 @@ class Answers:
     def news(self) -> Tuple[object, ...]:
         """Another value when what leaks is another, or who watches: what a page shows at once."""
         state = self._state
-        findings = tuple([(one.story, one.state) for one in self._seen().findings])
+        findings = tuple([(one.story, one.state) for one in self._open()])
         return (os.getpid(), state.began, state.level.name, findings)
 
     def _built(

@@ -44,7 +44,7 @@ class Watch:
         self.probes, self.off = state.probes.up, state.probes.off
         self.explanations = Explanations(state)
         self.telling = Telling(state, self.explanations)
-        self.answers = Answers(state, self.explanations, self._seen)
+        self.answers = Answers(state, self.explanations, self._seen, lambda: self._detector.findings)
         self.control_socket = ControlSocket(config.door, to_others(self.answers, state.process))
         self.expectations = Expectations(config.collect)
         self.tensorflow_before_fork = False

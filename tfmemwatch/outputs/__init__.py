@@ -21,6 +21,7 @@ Places:
 - `prometheus`: a registry of prometheus_client.
 - `server`: a port that is scraped, and at which a browser may look.
 - `live_page`: what a browser may ask for, made once for each look.
+- `kept_json`: reports that follow each other, as JSON.
 - `mounted`: the page in the program's own server, as an ASGI or WSGI application.
 - `otel`: OpenTelemetry.
 - `final_push`: a file or a Pushgateway, for a job that ends.

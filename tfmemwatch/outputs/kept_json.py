@@ -18,7 +18,7 @@ class KeptJson:
     def __init__(self) -> None:
         self._parts: Dict[str, Tuple[Any, str]] = {}
         self._rows: Dict[str, Dict[Hashable, str]] = {}
-        self._moments: Dict[float, str] = {}
+        self._moments: Dict[float, Tuple[Moment, str]] = {}
 
     def beginning(self, report: Report) -> str:
         """All but the history, and without the last brace."""
@@ -28,12 +28,17 @@ class KeptJson:
     def history(self, moments: Tuple[Moment, ...], since: Optional[float]) -> str:
         """The history, or what of it came later."""
         wanted = moments if since is None else _later(moments, since)
-        kept = self._moments
-        texts = [kept.get(one.at) or kept.setdefault(one.at, _json(one)) for one in wanted]
-        if len(kept) > 2 * len(moments):
+        told = "[%s]" % ", ".join([self._moment(one) for one in wanted])
+        if len(self._moments) > 2 * len(moments):
             known = {one.at for one in moments}
-            self._moments = {at: text for at, text in list(kept.items()) if at in known}
-        return "[%s]" % ", ".join(texts)
+            self._moments = {at: kept for at, kept in list(self._moments.items()) if at in known}
+        return told
+
+    def _moment(self, moment: Moment) -> str:
+        kept = self._moments.get(moment.at)
+        if kept is None or kept[0] is not moment:  # another watch has begun since
+            kept = self._moments[moment.at] = moment, _json(moment)
+        return kept[1]
 
     def _part(self, name: str, value: Any) -> str:
         last = self._parts.get(name)

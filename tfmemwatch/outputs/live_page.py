@@ -14,8 +14,8 @@ from ..safety.turn import Turn
 from . import html_page, text
 from .kept_json import KeptJson
 
-# For making what is shown: half a millisecond of the five seconds from poll to poll. As much goes to the connection.
-_SHARE = 0.0001
+# For making what is shown: 0.4 ms of the five seconds from poll to poll. As much goes to the connection.
+_SHARE = 0.00008
 _AHEAD_SECONDS = 5.0  # that it may be made earlier than that, as polls do not come when it is due
 _MOST_SECONDS = 60.0  # that what is shown may be old, however long it takes to make it
 _MOST_ANSWERS = 8  # kept of one look
