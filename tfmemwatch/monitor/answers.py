@@ -62,7 +62,7 @@ class Answers:
         self._explanations = explanations
         self._seen = seen  # in the whole process
         self._open = open_ones  # the findings of it alone, for who asks again and again
-        self._last_rows: Tuple[List[Tally], rows.Rows] = ([], rows.NO_ROWS)
+        self._rows = rows.KeptRows()
 
     # -- reports
 
@@ -126,7 +126,7 @@ class Answers:
         state = self._state
         then = before.tallies if before is not None else {}
         functions, orphans = (runtime.registered_functions(), None) if is_light else self.functions()
-        made, traces, builds = self._rows(then, after.tallies)
+        made, traces, builds = rows.all_of(then, after.tallies) if then else self._rows.of(after.tallies)
         level = state.level.now
         return Snapshot(
             title=title, seconds=time.time(), findings=seen.findings, verdict=seen.verdict, history=seen.moments,
@@ -142,16 +142,6 @@ class Answers:
             sources=excerpts((one.site for one in seen.findings), state.began), program=program(state.began),
             headline=self._headline(seen, is_of_block=before is not None),
         )  # fmt: skip
-
-    def _rows(self, before: Mapping[Key, Tally], after: Mapping[Key, Tally]) -> rows.Rows:
-        """What counts come to. Of those since the beginning they are kept until one changes: a page asks often."""
-        if before:
-            return rows.all_of(before, after)
-        tallies, (known, found) = list(after.values()), self._last_rows
-        if known != tallies:
-            found = rows.all_of(before, after)
-            self._last_rows = tallies, found
-        return found
 
     def _headline(self, seen: Seen, is_of_block: bool = False) -> Headline:
         """What all of it comes to."""

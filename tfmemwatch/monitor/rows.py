@@ -10,7 +10,6 @@ from ..reports import Built, Made, OpenSessions, Traced
 
 Tallies = Mapping[Key, Tally]
 Rows = Tuple[Tuple[Made, ...], Tuple[Traced, ...], Tuple[Built, ...]]
-NO_ROWS: Rows = ((), (), ())
 _TRACES = ("trace", "retrace")
 _MADE = frozenset(BY_KIND) - {*_TRACES, "xla_build", "session_closed", "writer_closed"}  # these have rows of their own
 
@@ -34,6 +33,21 @@ def _change(old: Optional[Tally], new: Tally) -> Tally:
 def all_of(before: Tallies, after: Tallies) -> Rows:
     """What was made, traced and built."""
     return made(before, after), traced(before, after), built(before, after)
+
+
+class KeptRows:
+    """The same since the beginning, kept until a count changes: a page asks often."""
+
+    def __init__(self) -> None:
+        self._last: Tuple[List[Tally], Rows] = ([], ((), (), ()))
+
+    def of(self, after: Tallies) -> Rows:
+        """The rows of these counts."""
+        tallies, (known, found) = list(after.values()), self._last
+        if known != tallies:
+            found = all_of({}, after)
+            self._last = tallies, found
+        return found
 
 
 def made(before: Tallies, after: Tallies) -> Tuple[Made, ...]:
