@@ -16,6 +16,7 @@ from typing import Dict, Iterator, List
 _SECONDS = 1.0  # that the end waits at most; it takes some milliseconds
 _inside: Dict[object, int] = {}  # those who are in there, each with its process
 _closed: List[bool] = []
+_registered: List[bool] = []
 
 
 @contextmanager
@@ -31,14 +32,16 @@ def inside() -> Iterator[bool]:
 
 def stand() -> None:
     """From now on the end of the interpreter waits."""
-    leave()
-    atexit.register(_close)
+    if not _registered:
+        atexit.register(_close)
+        _registered.append(True)
 
 
 def leave() -> None:
     """The end of the interpreter is Python's alone."""
     with contextlib.suppress(Exception):  # it compares with what the program has registered
         atexit.unregister(_close)
+        del _registered[:]
 
 
 def _close() -> None:
