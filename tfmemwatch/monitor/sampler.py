@@ -8,7 +8,7 @@ import time
 from _thread import allocate_lock, start_new_thread
 from typing import Callable
 
-from ..safety import guard, threads
+from ..safety import exit_gate, guard, threads
 
 STOP_SECONDS = 5.0  # for the look that is under way
 NAME = "tfmemwatch"
@@ -71,7 +71,9 @@ class Sampler:
     def _look_once(self) -> None:
         began = time.thread_time()
         try:
-            self._look()
+            with exit_gate.at_work() as is_allowed:
+                if is_allowed:
+                    self._look()
         except BaseException:  # a handler of the log that ends the program ends this thread instead
             with contextlib.suppress(BaseException):
                 guard.failed("sampler")

@@ -11,7 +11,7 @@ import time
 from typing import Any, Callable, Dict, NoReturn, Optional, Set, Tuple
 
 from ..errors import ConfigError
-from ..safety import descriptors, guard, threads
+from ..safety import descriptors, exit_gate, guard, threads
 from .http_message import Request, is_loopback, message, read, sent
 from .live_page import PATHS, LivePage
 
@@ -245,7 +245,10 @@ class Server:
         if request.path != "/metrics" and not is_page:
             return message(404, "there is only /metrics" + (", / , /report.txt and /report.json" if self._live else ""))
         try:
-            return self._looked(request) if is_page else self._scraped(request)
+            with exit_gate.at_work() as is_allowed:
+                if not is_allowed:
+                    return message(503, "the program ends")
+                return self._looked(request) if is_page else self._scraped(request)
         except Exception:
             guard.failed("live page" if is_page else "metrics page")
             return message(500)

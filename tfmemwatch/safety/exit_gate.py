@@ -1,7 +1,8 @@
-"""The end of the interpreter: it ends our threads where they stand, and where that is C++, the program is aborted.
+"""The end of the interpreter: it ends our threads where they stand, so it waits until none of them is at work.
 
-TensorFlow's C++ lets go of the interpreter while it answers. A thread that wants it back when the interpreter has ended
-is ended itself, in the middle of a destructor. So the end waits for those who are in there, and lets nobody in.
+TensorFlow's C++ lets go of the interpreter while it answers; a thread that wants it back when the interpreter has ended
+is ended in the middle of a destructor, and the program is aborted. And what a thread of ours has in hand where it was
+ended lives longer than the program's own: a module, whose names are None when its objects end.
 """
 
 from __future__ import annotations
@@ -9,40 +10,44 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import threading
 import time
 from contextlib import contextmanager
 from typing import Dict, Iterator, List
 
 _SECONDS = 1.0  # that the end waits at most; it takes some milliseconds
-_inside: Dict[object, int] = {}  # those who are in there, each with its process
+_at_work: Dict[object, int] = {}  # each with its process
 _closed: List[bool] = []
+_registered: List[bool] = []
 
 
 @contextmanager
-def inside() -> Iterator[bool]:
-    """Go into C++ that lets go of the interpreter, if that is still allowed."""
-    stay = object()
-    _inside[stay] = os.getpid()
+def at_work() -> Iterator[bool]:
+    """Work that the end waits for; says whether it may be begun: in the main thread, which ends last, always."""
+    work = object()
+    _at_work[work] = os.getpid()
     try:
-        yield not _closed
+        yield not _closed or threading.current_thread() is threading.main_thread()
     finally:
-        _inside.pop(stay, None)
+        _at_work.pop(work, None)
 
 
 def stand() -> None:
     """From now on the end of the interpreter waits."""
-    leave()
-    atexit.register(_close)
+    if not _registered:
+        atexit.register(_close)
+        _registered.append(True)
 
 
 def leave() -> None:
     """The end of the interpreter is Python's alone."""
     with contextlib.suppress(Exception):  # it compares with what the program has registered
         atexit.unregister(_close)
+        del _registered[:]
 
 
 def _close() -> None:
     _closed.append(True)
     until, process = time.monotonic() + _SECONDS, os.getpid()
-    while process in list(_inside.values()) and time.monotonic() < until:
+    while process in list(_at_work.values()) and time.monotonic() < until:
         time.sleep(0.001)

@@ -25,7 +25,7 @@ def operations_of(graph: Any) -> Iterator[List[Any]]:
     TensorFlow asks its C++ with the interpreter let go. Before 2.13 another thread that dismantles the graph meanwhile
     frees what is being read, though all of its operations are held.
     """
-    with exit_gate.inside() as is_allowed:
+    with exit_gate.at_work() as is_allowed:
         memory = getattr(graph, "_scoped_c_graph", None) or getattr(graph, "_c_graph", None)
         try:
             operations = graph.get_operations() if is_allowed else []
