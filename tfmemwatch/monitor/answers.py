@@ -26,7 +26,6 @@ from ..safety import guard
 from ..seams import places, runtime
 from . import rows
 from .explaining import Explanations
-from .moments import moment_of
 from .snapshot import Snapshot, clock
 from .state import State
 from .what_is_seen import blind, growing_by_calls, left_out, own_cost, unwatched
@@ -98,15 +97,11 @@ class Answers:
         """
         state = self._state
         state.probes.reading.take(state.probes.read, 0)
-        tallies, memory, seen = state.ledger.read(), state.process.read(), self._seen()
+        tallies, memory = state.ledger.read(), state.process.read()
         now = Counted(tallies, memory, self.light_account(tallies, memory=memory))
-        seen = seen._replace(findings=tuple(self._explanations.with_outlook(list(seen.findings))))
+        seen = self._seen()._replace(findings=tuple(self.findings()))
         report = self._built("as of %s" % clock(time.time()), None, now, seen, is_light=True)
         return dataclasses.replace(report, **{name: getattr(report, name)[:_MOST_ROWS] for name in _TABLES})
-
-    def moment(self, at: float) -> Moment:
-        """Memory and what is alive now, without a look at any object."""
-        return moment_of(at, self._state.process.read(), self._state.ledger.read())
 
     def looked(self) -> Tuple[object, ...]:
         """Another value after each look: what was read before is no longer new."""

@@ -13,6 +13,7 @@ from ..outputs.recording import END, EVENT, REPORT, SAMPLE, START
 from ..outputs.recording_file import Frame, RecordingFile, path_of
 from ..safety import guard
 from ..safety.turn import Turn
+from .moments import moment_of
 from .watch import Watch
 
 _MOST_SECONDS = 30.0  # between two samples
@@ -89,7 +90,8 @@ class Recorder:
 
     def _sample(self, now: float, known: Optional[Dict[str, int]] = None) -> Frame:
         """Memory, and the counts that are others than was known."""
-        found, known = self._watch.answers.moment(now), self._alive if known is None else known
+        found = moment_of(now, self._watch.process.read(), self._watch.ledger.read())
+        known = self._alive if known is None else known
         alive = dict(found.alive)
         changed = {kind: alive.get(kind, 0) for kind in sorted({*alive, *known})
                    if alive.get(kind, 0) != known.get(kind, 0)}  # fmt: skip
