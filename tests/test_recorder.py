@@ -11,6 +11,8 @@ import pytest
 
 import tfmemwatch
 from tfmemwatch.errors import ConfigError
+from tfmemwatch.monitor import recorder as module
+from tfmemwatch.monitor.moments import moment_of
 from tfmemwatch.monitor.recorder import Recorder
 from tfmemwatch.outputs.recording import load, with_children
 
@@ -108,10 +110,8 @@ def test_a_week_is_small(recorded, monkeypatch):
     watch, path = recorded
     recorder = watch.after_look[-1].__self__
     rounds = [0]
-    answers = watch.answers
-    moment = answers.moment
     alive = lambda: {"kind %d" % kind: rounds[0] * kind for kind in range(12)}  # noqa: E731
-    monkeypatch.setattr(answers, "moment", lambda at: moment(at)._replace(alive=alive()))
+    monkeypatch.setattr(module, "moment_of", lambda *given: moment_of(*given)._replace(alive=alive()))
     for second in range(0, 7 * 86400, 30):
         rounds[0] += 1
         recorder._clock = lambda now=2e9 + second: now
