@@ -6,7 +6,17 @@ import ast
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Set, Tuple
 
 from .syntax import (
-    CONSTRUCTS, Part, carries_on, is_slice, key_in, name_called, parsed, tail, targets_of, text_in, walk,
+    CONSTRUCTS,
+    Part,
+    carries_on,
+    is_slice,
+    key_in,
+    name_called,
+    parsed,
+    tail,
+    targets_of,
+    text_in,
+    walk,
     what_is_in_brackets,
 )  # fmt: skip
 
