@@ -79,6 +79,27 @@ def test_keys_that_come_round_are_seen(tmp_path, key, rest):
     assert not is_bounded(tmp_path, source + "        self.rows['%d' % number] = row")
 
 
+@pytest.mark.parametrize(
+    "given, bounded",
+    [
+        ("number % 18, number // 18 % 24", True),
+        ("*pair", False),
+        ("number % 18, number", False),
+        ("number, number % 18", False),
+        ("number, number", False),
+    ],
+)
+def test_keys_that_come_round_are_seen_where_the_caller_reckons_them(tmp_path, given, bounded):
+    """All of the key must: of ever new users each has ten slots, and there is no end of them."""
+    source = (
+        "class Store:\n    def put(self, one, other):\n        self.rows[one, other] = 0\n"
+        "    def step(self, number, pair):\n        %s\n        self.put(%s)"
+    )
+    assert is_bounded(tmp_path, source % ("pass", given)) == bounded
+    if bounded:
+        assert is_bounded(tmp_path, source % ("a, b = " + given, "a, b"))
+
+
 def test_a_new_value_with_its_type_is_one_too(tmp_path):
     """`reset()`, which the constructor calls, begins anew."""
     source = "class Store:\n    def __init__(self):\n        %s\n    def reset(self):\n        %s"

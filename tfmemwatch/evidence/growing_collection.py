@@ -18,7 +18,7 @@ class GrowingCollection:
 
     def __init__(self, way: Way, length: int) -> None:
         self.way = way
-        self.start = self.last = length
+        self.start = self.last = self._high = length
         self.climbs = 0
         self._lost = 0
         self._rises: List[int] = []  # at each look, of its length
@@ -31,9 +31,10 @@ class GrowingCollection:
         self.saw(self.last if length is None else length)
 
     def saw(self, length: int) -> None:
-        """It is so long now."""
-        self._rises.append(max(0, length - self.last))
-        self.climbs += length > self.last
+        """It is so long now. Only what is longer than ever before is growth: what empties and fills again is not."""
+        self._rises.append(max(0, length - self._high))
+        self.climbs += length > self._high
+        self._high = max(self._high, length)
         self.last = length
         self._weight = None
 

@@ -14,12 +14,14 @@ _TAKES_IN = {"QueueEnqueue": "QueueDequeue", "LookupTableInsert": "LookupTableRe
              "MapStage": "MapUnstage", "OrderedMapStage": "OrderedMapUnstage",
              "BarrierInsert": "BarrierTake", "StackPush": "StackPop"}  # fmt: skip
 _OFTEN = 1 / 8  # of the looks
+_FIRST_HALF = 0.56  # share of the growth in a loop: of what fills by chance and can't be seen, it is a little more
 _MOST_TAKEN = 0.7  # of what is put in: what takes as much is no leak
 
 
 def may_be_asked(evidence: Evidence) -> bool:
     """Whether it grows in a straight line, on its floors too, and nothing was seen that has an end."""
-    return evidence.is_steady and not evidence.has_an_end and evidence.floor_rises
+    is_straight = evidence.by_clock or evidence.grown_in_first_half <= _FIRST_HALF * evidence.grown
+    return evidence.is_steady and is_straight and not evidence.has_an_end and evidence.floor_rises
 
 
 def is_enough(evidence: Evidence) -> bool:

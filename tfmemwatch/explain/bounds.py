@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable, Iterable, Iterator, List, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Set, Tuple
 
-from .syntax import CONSTRUCTS, Part, carries_on, is_slice, key_in, name_called, parsed, tail, targets_of, text_in, walk
+from .syntax import (
+    CONSTRUCTS,
+    Part,
+    carries_on,
+    is_slice,
+    key_in,
+    name_called,
+    parsed,
+    tail,
+    targets_of,
+    text_in,
+    walk,
+    what_is_in_brackets,
+)  # fmt: skip
 
 _TAKES = frozenset(
     "pop popitem popleft remove discard clear get_nowait difference_update intersection_update __delitem__".split()
@@ -26,7 +39,9 @@ def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bo
     own = [part for part in parts if not classes or part.owner in classes]
     if any(wanted.intersection(question(part)) for part in own for question in _BOUNDS):
         return True
-    return _is_keyed_round_by_function(wanted, own, parts) or any(_bounded_elsewhere(wanted, classes, parts))
+    if _is_keyed_round_by_function(wanted, own, parts) or _is_keyed_round_by_caller(wanted, own, parts):
+        return True
+    return any(_bounded_elsewhere(wanted, classes, parts))
 
 
 def _bounded_elsewhere(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator[bool]:
@@ -64,6 +79,14 @@ def _attributes_of_others(part: Part) -> Iterator[str]:
 
 def _given_to_functions(wanted: Set[str], parts: List[Part]) -> Iterator[Tuple[str, str]]:
     """The functions of the file that are called with it, and what it is called in there."""
+    for part, given in _calls(parts):
+        for name, argument in given.items():
+            if tail(argument, part.aliases) in wanted:
+                yield name_called(part.node), name
+
+
+def _calls(parts: List[Part]) -> Iterator[Tuple[Part, Dict[str, ast.AST]]]:
+    """The calls of functions of the file, and what each parameter is given."""
     parameters = {}
     for part in parts:
         if isinstance(part.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -71,10 +94,7 @@ def _given_to_functions(wanted: Set[str], parts: List[Part]) -> Iterator[Tuple[s
             parameters[part.node.name] = names[1:] if names[:1] and names[0] in _OWN else names
     for part in parts:
         if isinstance(part.node, ast.Call) and name_called(part.node) in parameters:
-            function = name_called(part.node)
-            for name, argument in zip(parameters[function], part.node.args):
-                if tail(argument, part.aliases) in wanted:
-                    yield function, name
+            yield part, dict(zip(parameters[name_called(part.node)], part.node.args))
 
 
 def takes_out(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
@@ -162,11 +182,23 @@ def _is_keyed_round_by_function(wanted: Set[str], own: List[Part], parts: List[P
     )  # fmt: skip
 
 
+def _is_keyed_round_by_caller(wanted: Set[str], own: List[Part], parts: List[Part]) -> bool:
+    """The same, where all of the key is given to the function: `self.row(step % 18, step // 18 % 24)`."""
+    keys = [(part, key) for part in own for name, key in _written(part) if name in wanted]
+    for call, given in _calls(parts) if keys else ():
+        rounds = {name for name, argument in given.items() if any(map(_is_round, _nodes_in(argument, call)))}
+        for part, key in keys if rounds else ():
+            pieces = key.elts if isinstance(key, ast.Tuple) else [key]
+            if part.function == name_called(call.node) and {getattr(one, "id", "") for one in pieces} <= rounds:
+                return True
+    return False
+
+
 def _written(part: Part) -> Iterator[Tuple[str, Any]]:
     """What is written to at a key, and the key."""
     for target in targets_of(part.node):
         if isinstance(target, ast.Subscript):
-            yield tail(target.value, part.aliases), target.slice
+            yield tail(target.value, part.aliases), what_is_in_brackets(target)
     node = part.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
         yield tail(node.func.value, part.aliases), node.args[0] if node.args else None

@@ -12,7 +12,7 @@ from typing import (
     Set,
 )  # fmt: skip
 
-from .syntax import name_called, parsed
+from .syntax import name_called, parsed, what_is_in_brackets
 
 
 @functools.lru_cache(maxsize=256)
@@ -66,7 +66,7 @@ _PLAIN_KEYWORDS = frozenset("name dtype num num_or_size_splits units filters".sp
 def _plain_parts(node: ast.AST, own: Set[str], is_converted: bool) -> Iterable[ast.AST]:
     """The parts of an expression or a statement that must not be tensors."""
     if isinstance(node, ast.Subscript) and _root(node.value) not in own - {"self"}:
-        yield getattr(node.slice, "value", node.slice) if type(node.slice).__name__ == "Index" else node.slice
+        yield what_is_in_brackets(node)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         if any(isinstance(side, (ast.List, ast.Tuple, ast.ListComp)) for side in (node.left, node.right)):
             yield from (node.left, node.right)

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Nam
 from .bounds import renewed, taken
 from .parameters import is_constant
 from .source import filled
-from .syntax import Part, aliases_in, name_called, parsed, tail, targets_of, text_in
+from .syntax import Part, aliases_in, name_called, parsed, tail, targets_of, text_in, what_is_in_brackets
 
 SIZE_NAME = re.compile(r"^_*(\w*__)?(max_?(size|len|length|items|entries|count)|capacity|(size_)?limit|MAX_\w+)$")
 _OVER, _UNDER = (ast.Gt, ast.GtE, ast.Eq), (ast.Lt, ast.LtE)
@@ -273,7 +273,7 @@ def _window(name: str, node: ast.AST, scope: _Scope) -> Iterator[ast.AST]:
         keys = node.args[:1] if tail(node.func.value, scope.aliases) == name else []
     elif isinstance(node, ast.Delete):
         subscripts = [one for one in node.targets if isinstance(one, ast.Subscript)]
-        keys = [_index(one) for one in subscripts if tail(one.value, scope.aliases) == name]
+        keys = [what_is_in_brackets(one) for one in subscripts if tail(one.value, scope.aliases) == name]
     for key in keys:
         for one in ast.walk(key):
             if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub):
@@ -281,10 +281,6 @@ def _window(name: str, node: ast.AST, scope: _Scope) -> Iterator[ast.AST]:
 
 
 # -- `ring[step % 100] = x`
-
-
-def _index(node: Any) -> ast.AST:
-    return node.slice.value if type(node.slice).__name__ == "Index" else node.slice  # type: ignore[no-any-return]
 
 
 def _done_once(scope: _Scope) -> FrozenSet[int]:
@@ -302,7 +298,7 @@ def _keys(name: str, node: ast.AST, scope: _Scope) -> Iterator[ast.AST]:
     """At what it is written to."""
     for target in targets_of(node):
         if isinstance(target, ast.Subscript) and tail(target.value, scope.aliases) == name:
-            yield _index(target)
+            yield what_is_in_brackets(target)
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(called, ast.Attribute) and called.attr == "setdefault":
         yield from node.args[:1] if tail(called.value, scope.aliases) == name else ()  # type: ignore[attr-defined]

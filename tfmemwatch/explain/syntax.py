@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 from types import MappingProxyType
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Union
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 _NAMED_ELSEWHERE = (ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
 LEADS_ON = frozenset("setdefault get __getitem__".split())  # methods that lead from a collection to what is in it
@@ -69,9 +69,19 @@ def aliases_in(function: ast.AST) -> Dict[str, ast.AST]:
     """The local names that stand for what has a name elsewhere or is reckoned: `add = rows.append`, `at = key % 9`."""
     found: Dict[str, ast.AST] = {}
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.value, _NAMED_ELSEWHERE):
-            found.update((target.id, node.value) for target in node.targets if isinstance(target, ast.Name))
+        for target, value in _pairs(node) if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Name) and isinstance(value, _NAMED_ELSEWHERE):
+                found[target.id] = value
     return found
+
+
+def _pairs(node: ast.Assign) -> Iterator[Tuple[ast.AST, ast.AST]]:
+    """What an assignment assigns to what: of `a, b = c, d` both."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(target.elts, node.value.elts)
+        else:
+            yield target, node.value
 
 
 def targets_of(node: ast.AST) -> List[ast.AST]:
@@ -107,6 +117,12 @@ def names_in(node: Optional[ast.AST], aliases: Mapping[str, ast.AST]) -> List[st
     if name_called(node) == "getattr" and len(node.args) > 1:
         return [text_in(node.args[1])]
     return names_in(node.args[0], aliases) if name_called(node) == "vars" and node.args else []
+
+
+def what_is_in_brackets(node: ast.Subscript) -> Any:
+    """The key or the index, however this Python spells it."""
+    inner: Any = node.slice
+    return inner.value if type(inner).__name__ == "Index" else inner
 
 
 def key_in(node: Any) -> str:
