@@ -14,14 +14,13 @@ _TAKES_IN = {"QueueEnqueue": "QueueDequeue", "LookupTableInsert": "LookupTableRe
              "MapStage": "MapUnstage", "OrderedMapStage": "OrderedMapUnstage",
              "BarrierInsert": "BarrierTake", "StackPush": "StackPop"}  # fmt: skip
 _OFTEN = 1 / 8  # of the looks
-_FIRST_HALF = 0.56  # share of the growth in a loop: of what fills by chance and can't be seen, it is a little more
+_FIRST_HALF = 0.58  # share of the growth in a loop: of what fills by chance and can't be seen, it is a little more
 _MOST_TAKEN = 0.7  # of what is put in: what takes as much is no leak
 
 
 def may_be_asked(evidence: Evidence) -> bool:
     """Whether it grows in a straight line, on its floors too, and nothing was seen that has an end."""
-    is_straight = evidence.by_clock or evidence.grown_in_first_half <= _FIRST_HALF * evidence.grown
-    return evidence.is_steady and is_straight and not evidence.has_an_end and evidence.floor_rises
+    return evidence.is_steady and not evidence.has_an_end and evidence.floor_rises
 
 
 def is_enough(evidence: Evidence) -> bool:
@@ -34,6 +33,12 @@ def is_ripe(evidence: Evidence) -> bool:
     if not may_be_asked(evidence) or not is_enough(evidence):
         return False
     return not evidence.by_clock or evidence.is_urgent or evidence.looks >= 2 * LOOKS
+
+
+def is_straight(evidence: Evidence) -> bool:
+    """Whether it is ripe, and a loop left almost as much in its second half as in its first: it does not fill."""
+    is_even = evidence.by_clock or evidence.grown_in_first_half <= _FIRST_HALF * evidence.grown
+    return is_even and is_ripe(evidence)
 
 
 def puts_in(evidence: Evidence) -> Optional[Operation]:
