@@ -50,7 +50,7 @@ SLOW = {
     "test_frames.py": ("given_up_after_a_look",),
     "test_holders.py": ("chain_of", "nobody_holds", "million_objects"),
     "test_other_process.py": ("command_line", "without_a_door", "forked_child"),
-    "test_residue.py": ("another_try", "ever_new", "become_more", "list_that_grows", "nothing_in_python"),
+    "test_growth_per_call.py": ("another_try", "ever_new", "become_more", "list_that_grows", "nothing_in_python"),
 }
 
 

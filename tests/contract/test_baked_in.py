@@ -1,4 +1,4 @@
-"""What a trace has frozen: Python state that it read, and large data."""
+"""What is baked into a trace: Python state that it read, and large data."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ total = 0
 TABLE = np.ones((600, 600), "f4")
 
 
-def frozen():
+def baked_in():
     return [str(one) for one in tfmemwatch.current().answers.baked_in()]
 
 
@@ -30,11 +30,11 @@ def test_a_counter_that_stays_as_it_was_traced_is_named(tf, watch, failures):
 
     model = Model()
     model.step(tf.ones(3))
-    assert frozen() == []
+    assert baked_in() == []
     model.seen = 1
     count += 1
     calls += 1
-    told = " ".join(frozen())
+    told = " ".join(baked_in())
     assert "`count` has changed since `step` was traced" in told and "`calls`" in told
     assert "`self.seen`" in told or not hasattr(tf, "types")  # a method of 1.15 does not tell whose it is
     assert "`self.same`" not in told
@@ -76,15 +76,15 @@ def test_a_counter_that_the_traced_function_counts_itself_is_named_with_its_line
     for _ in range(3):
         model.step(tf.ones(3))
     assert (steps, total, model.calls) == (1, 1, 1)
-    told = frozen()
+    told = baked_in()
     cure = "is changed when `step` is traced, and by no call after that. Make it a tf.Variable"
     expected = {"steps": "CLOSURE", "total": "GLOBAL", "self.calls": "ATTRIBUTE"}
     assert len(told) == len(expected)
     for name, mark in expected.items():
         (one,) = [one for one in told if "`%s`" % name in one]
-        assert one.startswith("test_frozen.py:%d step()" % line(mark)) and cure in one
+        assert one.startswith("test_baked_in.py:%d step()" % line(mark)) and cure in one
     model.step(tf.ones(4))  # counts once more: that is told already
-    assert frozen() == told
+    assert baked_in() == told
     assert failures == {}
 
 
@@ -103,7 +103,7 @@ def test_what_a_call_from_outside_changes_is_no_counter_of_the_trace(tf, watch):
 
     for _ in range(3):
         run(tf.ones(3))
-    assert calls == 3 and frozen() == []
+    assert calls == 3 and baked_in() == []
 
 
 def test_large_data_baked_into_a_trace_is_named_with_line_and_bytes(tf, watch, failures):
@@ -115,7 +115,7 @@ def test_large_data_baked_into_a_trace_is_named_with_line_and_bytes(tf, watch, f
 
     step(tf.ones(3))
     watch.state.read()
-    (told,) = frozen()
-    assert told.startswith("test_frozen.py:") and "`step`" in told and "1.37 MiB in each trace" in told
+    (told,) = baked_in()
+    assert told.startswith("test_baked_in.py:") and "`step`" in told and "1.37 MiB in each trace" in told
     assert ":%d " % line("BAKED") in told
     assert failures == {}

@@ -145,8 +145,8 @@ def test_variables_that_outlive_their_model_are_told_with_their_holder(tf, caplo
     (left,) = looks(watch)
     assert (left.model.split()[0], left.alive, left.variables, left.bytes) == ("Net", 1, 2, 60)
     assert left.site.function == "net"
-    assert left.holder.startswith("test_estates.kept (list, 1 item) → [0]")
-    assert "1 of 2 variables still alive (60 B), held by test_estates.kept" in str(tfmemwatch.snapshot())
+    assert left.holder.startswith("test_models.kept (list, 1 item) → [0]")
+    assert "1 of 2 variables still alive (60 B), held by test_models.kept" in str(tfmemwatch.snapshot())
     told = [record for record in caplog.records if "still alive" in record.getMessage()]
     assert [record.levelno for record in told] == [logging.INFO]
     assert tfmemwatch.findings() == []
