@@ -48,7 +48,7 @@ def main() -> int:
     began = time.monotonic()
     while not tfmemwatch.findings() and time.monotonic() - began < 60:
         server.handle(server.served)
-    print("\nAfter %d requests and %.0f seconds. What tfmemwatch knows:\n" % (server.served, time.monotonic() - began))
+    print("\nAfter %d requests in %.1f seconds. What tfmemwatch knows:\n" % (server.served, time.monotonic() - began))
     print(tfmemwatch.report())
     found = bool(tfmemwatch.findings())
     tfmemwatch.uninstall()

@@ -152,6 +152,18 @@ def test_a_cache_that_fills_by_chance_slows_down(keys):
     assert climbing([math.exp(-look / keys) for look in range(20, 132)]).has_slowed_down
 
 
+@pytest.mark.parametrize("times, climbs", [(1, 100), (4, 100)], ids=["once", "again and again"])
+def test_what_empties_and_fills_again_grows_only_beyond_its_former_high(times, climbs):
+    """Open orders that rise and fall with the hour are as many at noon as the day before; one more is growth."""
+    container = GrowingCollection(Way(Root("train"), (1,)), 0)
+    for _ in range(times):
+        for length in [*range(1, 101), *range(100, 0, -1)]:
+            container.saw(length)
+    assert container.row().climbs == climbs
+    container.saw(101)
+    assert container.row().climbs == climbs + 1
+
+
 class Failing(Operations):
     """Fails when it is to be opened, the first time."""
 

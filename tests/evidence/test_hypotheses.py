@@ -370,8 +370,14 @@ CASES = {
             seen(blocks=40_000), ("python_heap", UNKNOWN, SILENT)),
         "they do not": (
             seen(blocks=4_000), NOTHING),
+        "more of it came in the first half: it may fill by chance": (
+            seen(blocks=40_000, half=2.4 * MB), NOTHING),
     },
     "native_heap": {
+        "more of it came in the first half: it may fill by chance": (
+            seen(half=2.4 * MB), NOTHING),
+        "a little more did": (
+            seen(half=2.2 * MB), ("native_heap", UNKNOWN, SILENT)),
         "much, in a straight line; first doubted": (
             seen(**window(steadily(operation(kept=4 * MB)))), ("native_heap", LINE, SILENT)),
         "no line leaves much of it": (

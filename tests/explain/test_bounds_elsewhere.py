@@ -98,6 +98,7 @@ def test_keys_that_come_round_are_seen_where_the_caller_reckons_them(tmp_path, g
     assert is_bounded(tmp_path, source % ("pass", given)) == bounded
     if bounded:
         assert is_bounded(tmp_path, source % ("a, b = " + given, "a, b"))
+        assert not is_bounded(tmp_path, source % ("self.put(number, number)", given))  # another caller has new keys
 
 
 def test_a_new_value_with_its_type_is_one_too(tmp_path):

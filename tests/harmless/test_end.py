@@ -35,6 +35,6 @@ def test_a_look_that_is_under_way_comes_to_its_end():
 
 
 def test_a_look_that_is_stuck_keeps_no_program_from_ending():
-    """A callback that never comes back delays the end by a second."""
+    """The end waits a second, and not for a callback that takes a minute."""
     stuck = AT_A_LOOK.replace("time.sleep(0.3)", "time.sleep(60)")
     assert len(own_process.said(stuck, seconds=20)) == 1

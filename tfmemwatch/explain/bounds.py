@@ -183,14 +183,16 @@ def _is_keyed_round_by_function(wanted: Set[str], own: List[Part], parts: List[P
 
 
 def _is_keyed_round_by_caller(wanted: Set[str], own: List[Part], parts: List[Part]) -> bool:
-    """The same, where all of the key is given to the function: `self.row(step % 18, step // 18 % 24)`."""
-    keys = [(part, key) for part in own for name, key in _written(part) if name in wanted]
+    """The same, where all callers give a function all of the key: `self.row(step % 18, step // 18 % 24)`."""
+    keys = [(part.function, key) for part in own for name, key in _written(part) if name in wanted]
+    rounds: Dict[str, List[Set[str]]] = {}  # of each call of a function, the parameters that come round
     for call, given in _calls(parts) if keys else ():
-        rounds = {name for name, argument in given.items() if any(map(_is_round, _nodes_in(argument, call)))}
-        for part, key in keys if rounds else ():
-            pieces = key.elts if isinstance(key, ast.Tuple) else [key]
-            if part.function == name_called(call.node) and {getattr(one, "id", "") for one in pieces} <= rounds:
-                return True
+        found = {name for name, argument in given.items() if any(map(_is_round, _nodes_in(argument, call)))}
+        rounds.setdefault(name_called(call.node), []).append(found)
+    for function, key in keys:
+        pieces = {getattr(one, "id", "") for one in (key.elts if isinstance(key, ast.Tuple) else [key])}
+        if function in rounds and all(pieces <= found for found in rounds[function]):
+            return True
     return False
 
 

@@ -116,10 +116,10 @@ class _Weighing:
         lengths = [parts for parts in self._long.values() if parts > _MOST_SLICED]
         if not lengths:
             return ""
-        which = "one collection" if len(lengths) == 1 else "%d collections" % len(lengths)
-        return "of %s of up to %s parts only the first %s were asked" % (
-            which, count_of(max(lengths)), count_of(_SLICE),
-        )  # fmt: skip
+        first, longest = count_of(_SLICE), count_of(max(lengths))
+        if len(lengths) == 1:
+            return "of a collection of %s parts only the first %s" % (longest, first)
+        return "of each of %d collections only the first %s parts; the longest has %s" % (len(lengths), first, longest)
 
     def _read_part(self, first: int, last: int) -> bool:
         """Some of all things; whether there were any."""

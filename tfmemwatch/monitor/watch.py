@@ -79,7 +79,7 @@ class Watch:
             begun.append(self)
         self.state.operations.is_over = False
         forks.in_child(self._start_afresh)
-        exit_gate.stand()
+        exit_gate.wait_at_exit()
         self.process.open()
         self.state.probes.install()
         if not self.state.probes.is_installed:
@@ -110,7 +110,7 @@ class Watch:
         self.control_socket.close()
         begun[:] = [one for one in begun if one is not self]
         if not begun:
-            exit_gate.leave()
+            exit_gate.wait_no_more()
         room.below(None)  # what was left below the limit is not looked at any more
 
     def stop_sampling(self, seconds: float = STOP_SECONDS) -> None:

@@ -110,7 +110,8 @@ class Graphs(Probe):
     def _look_at(self, graph: Any, ran: _Ran) -> None:
         ran.version = graph.version
         with graphs.operations_of(graph) as operations:
-            self._count(graph, ran, operations)
+            if operations:
+                self._count(graph, ran, operations)
 
     def _count(self, graph: Any, ran: _Ran, operations: List[Any]) -> None:
         new = operations[ran.seen :]

@@ -32,15 +32,15 @@ def at_work() -> Iterator[bool]:
         _at_work.pop(work, None)
 
 
-def stand() -> None:
+def wait_at_exit() -> None:
     """From now on the end of the interpreter waits."""
     if not _registered:
         atexit.register(_close)
         _registered.append(True)
 
 
-def leave() -> None:
-    """The end of the interpreter is Python's alone."""
+def wait_no_more() -> None:
+    """Nothing of ours runs at the end of the interpreter."""
     with contextlib.suppress(Exception):  # it compares with what the program has registered
         atexit.unregister(_close)
         del _registered[:]
