@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tfmemwatch
+from tfmemwatch.heap.room import heap_size
 from tfmemwatch.monitor.exports import Export
 
 kept = []
@@ -200,8 +201,10 @@ def test_what_a_living_model_shares_is_its_own(tf, watch):
     assert [(left.alive, left.variables) for left in looks(watch)] == [(2, 4)]
 
 
-def test_a_model_from_before_the_watch_may_share_too(tf):
-    """What it has is its own, though nobody saw it being made."""
+@pytest.mark.parametrize("too_large", ["", "too many objects to look at"])
+def test_a_model_from_before_the_watch_may_share_too(tf, monkeypatch, too_large):
+    """What it has is its own, though nobody saw it being made; and though the heap is too large to find it."""
+    monkeypatch.setattr(heap_size, "too_large", lambda *_, **__: too_large)
     shared = tf.keras.layers.Dense(3)
     old = net(tf, shared)
     old(tf.ones((2, 3)))
@@ -212,6 +215,17 @@ def test_a_model_from_before_the_watch_may_share_too(tf):
     del new
     assert looks(watch) == []
     del old
+
+
+def test_what_is_left_is_told_however_large_the_heap_is(tf, watch, monkeypatch):
+    """The watch saw these variables being made: no model from before it has them."""
+    monkeypatch.setattr(heap_size, "too_large", lambda *_, **__: "too many objects to look at")
+    model = net(tf)
+    model(tf.ones((2, 3)))
+    kept = list(model.variables)
+    watch.look()
+    del model
+    assert [left.alive for left in looks(watch)] == [len(kept)]
 
 
 def test_nothing_of_a_model_is_kept_alive(tf, watch):

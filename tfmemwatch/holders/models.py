@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from ..heap import collector
 from ..heap.classes import ids_of
-from ..heap.instances import references_to
+from ..heap.instances import ids_alive, references_to
 from ..heap.room import heap_size
 from ..model import Site
 from ..reports import LeftOfModel, LivingModel
@@ -83,11 +83,12 @@ class LivingModels:
     """Remembers the variables of living models, to say which of them outlive their model."""
 
     def __init__(
-        self, collect: bool, models: Callable[[int], List[Reference]], traces: Callable[[Any], int],
-        grown: Callable[[Any], int], clock: Callable[[], float] = time.monotonic,
+        self, collect: bool, models: Callable[[int], List[Reference]], variables: Callable[[], List[Any]],
+        traces: Callable[[Any], int], grown: Callable[[Any], int], clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._collect = collect
         self._models = models  # the living ones, at most so many
+        self._variables = variables  # weak references to those that the watch has seen being made
         self._traces = traces
         self._grown = grown
         self._clock = clock
@@ -187,12 +188,18 @@ class LivingModels:
             self._collected_at = now
             collector.collect(asked)
 
-    def _owned(self) -> Set[int]:
-        """The ids of all variables that belong to living models, those from before the watch among them."""
+    def _owned(self, dead: List[_Model]) -> Set[int]:
+        """The ids of all variables that belong to living models, those from before the watch among them.
+
+        Where the heap is too large to find these, what is from before the watch may be theirs.
+        """
         models = [ref for _, ref in self._models(_MOST_OWNERS)]
-        if not heap_size.too_large():
-            models += references_to(ids_of(keras.kinds_of_models()))
         owned: Set[int] = set()
+        if heap_size.too_large():
+            seen = set(ids_alive(self._variables()))
+            owned.update(id(one) for entry in dead for one, _ in entry.alive() if id(one) not in seen)
+        else:
+            models += references_to(ids_of(keras.kinds_of_models()))
         for ref in models:
             try:
                 owned.update(map(id, variables_of(ref())))
@@ -202,7 +209,7 @@ class LivingModels:
 
     def _judge(self, dead: List[_Model], now: float) -> List[LeftOfModel]:
         """Say of each what is left of it now; what comes back has not been said."""
-        owned, searches, news = self._owned(), _HOLDERS_A_LOOK, []
+        owned, searches, news = self._owned(dead), _HOLDERS_A_LOOK, []
         for one in dead:
             before, tries = one.told, one.tries
             one.told = _left(one, owned, searches > 0)

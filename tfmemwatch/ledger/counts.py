@@ -226,13 +226,17 @@ class Ledger:
         """The line of each living thing of a kind, and a weak reference to it; the oldest first."""
         return [(_site(ref.account.place), ref) for ref in self._living(kind)[:most]]
 
+    def references_of(self, kinds: Collection[str]) -> List[Any]:
+        """Weak references to all living things of these kinds."""
+        return [ref for kind in kinds for ref in self._living(kind)]
+
     def references_at(self, kinds: Collection[str], site: Site, most: int = 4) -> List[Any]:
         """Weak references to some of the things of these kinds that were made at a line, spread over their ages.
 
         The last of them is recent: of a long collection a search looks at the newest. It is not the newest of all, as
         who makes that may still have it in hand.
         """
-        refs = [ref for kind in kinds for ref in self._living(kind) if _site(ref.account.place) == site]
+        refs = [ref for ref in self.references_of(kinds) if _site(ref.account.place) == site]
         if len(refs) <= most:
             return refs
         recent = len(refs) - 1 - min(len(refs) // most, _RECENT)

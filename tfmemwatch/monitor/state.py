@@ -37,7 +37,7 @@ class State:
         self.scene = Scene(self.ledger, self.process, config.level, config)
         self.probes = InstalledProbes(self.scene, config, lambda: self.is_running)
         self.operations = OperationsWindow(self.scene)
-        self.models = LivingModels(config.collect, self._models, self._traces_of, self._grown_by_calls)
+        self.models = LivingModels(config.collect, self._models, self._variables, self._traces_of, self._grown_by_calls)
         self.level = Level(config, self.scene, self.probes)
         self.shared_pages = SharedPages()
         self._begin()
@@ -101,6 +101,9 @@ class State:
         seen: List[Tuple[Any, Any]] = self.ledger.references("model", most)
         from_before = self.probes.ask(lambda probe: probe.called_models())
         return (seen + [(UNKNOWN, ref) for ref in from_before])[:most]
+
+    def _variables(self) -> List[Any]:
+        return self.ledger.references_of(("variable", "graph_variable"))
 
     def _traces_of(self, model: Any) -> int:
         return sum(self.probes.ask(lambda probe: [probe.traces_of(model)]))
