@@ -219,6 +219,21 @@ def test_a_trace_that_fails_is_not_counted_as_alive(tf, counts):
 # -- variables
 
 
+def test_code_that_takes_the_place_of_other_code_has_its_own_lines(tf, watch):
+    """A program that compiles, runs and drops code, again and again at the same address, has each told as its own."""
+    names, addresses = ["<code %02d>" % number for number in range(20)], set()
+    for name in names:
+        code = compile("for _ in range(3): tf.Variable(1.0)", name, "exec")
+        addresses.add(id(code))
+        exec(code, {"tf": tf})
+        del code
+        gc.collect()
+    made = {key.site[:2]: tally.born for key, tally in tfmemwatch.snapshot().tallies.items() if key.kind == "variable"}
+    assert made == {(name, 1): 3 for name in names}
+    if len(addresses) == 20:
+        pytest.skip("TensorFlow keeps all code that has called it, in this process")
+
+
 def test_variables_count_with_their_bytes(tf, counts):
     """Live variables and their size are known by the line that made them."""
     variables = [tf.Variable(tf.zeros([10, 10])) for _ in range(3)]  # three of 400 bytes

@@ -145,8 +145,8 @@ def test_a_reading_is_a_value(ledger):
 def test_ages_are_those_of_the_living(ledger):
     """For each thing alive: its line, and a time that does not run backwards."""
     thing, gone = Thing(), Thing()
-    ledger.born("session", AT, thing)
-    ledger.born("session", AT, gone)
+    ledger.born("session", AT, thing, ends=True)
+    ledger.born("session", AT, gone, ends=True)
     del gone
     ledger.read()
     ((site, seconds),) = ledger.ages("session")

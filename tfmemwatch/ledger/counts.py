@@ -4,80 +4,26 @@ from __future__ import annotations
 
 import itertools
 import time
+import weakref
 from _weakref import getweakrefs
 from collections import deque
-from types import CodeType
-from typing import Any, Callable, Collection, Deque, Dict, Iterator, List, Optional, Set, Tuple, Union
+from types import CodeType, FrameType
+from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Set, Tuple, Union
 
 from ..model import OTHER, Key, Site, Tally
-from ..safety.turn import WAIT_SECONDS, Reference, Turn
+from ..safety.turn import WAIT_SECONDS, Turn
+from .account import Account, ThingReference, value_of
 from .site import first_line
 
 _RECENT = 2000  # things that may have been made since
+_MOST_MAKERS = 4096  # steps of the program's code whose account is known without a look at its line
+_order = itertools.count()  # of the births, all lines together
 _DRAIN_AT = 4096  # events that may wait to be counted before the one that adds another counts them
-_ACCOUNT_BYTES, _LIFE_BYTES, _EVENT_BYTES = 900, 200, 150  # of one line, one living thing and one event, as measured
+# Of one line, one living thing, one event, and one step of the program's code, as measured.
+_ACCOUNT_BYTES, _LIFE_BYTES, _EVENT_BYTES, _MAKER_BYTES = 900, 200, 150, 300
 
 # Where something happened: a site, or a code object and a line of it that become one when it is read.
 Place = Union[Site, Tuple[CodeType, int]]
-_monotonic = time.monotonic
-
-
-class _Reference(Reference):
-    """To one living thing. A set holds it, and nothing else does, until the thing dies."""
-
-    __slots__ = ("account", "bytes", "since", "sizer")
-    account: _Account
-    bytes: int  # not there until it has been weighed
-    since: float
-    sizer: Callable[[Any], int]  # not there where it has no size
-
-
-class _Account:
-    """One kind of thing, or of event, at one line.
-
-    What the program's threads and finalizers do to it is one step of C each: they share it without a lock.
-    """
-
-    __slots__ = (
-        "add", "alive", "born", "bytes", "closed", "died", "dropped", "ended", "ends", "gone", "is_new", "is_sized",
-        "key", "kind", "live_bytes", "made", "not_closed", "note", "number", "of_things", "place", "seconds", "stack",
-        "was_alive",
-    )  # fmt: skip
-
-    def __init__(self, key: Tuple[Any, ...], number: int, note: str, stack: Tuple[Site, ...]) -> None:
-        self.kind: str = key[0]
-        self.of_things: bool = key[1]
-        self.place = key[2:]  # file, line and function, or a site
-        self.number = number  # in the order of first events: causes come before effects
-        self.note = note
-        self.stack = stack
-        self.key: Optional[Key] = None  # once it has been read
-        self.made = itertools.count()  # how many things were born, or have happened with nothing else to be said
-        self.alive: Set[_Reference] = set()
-        self.add = self.alive.add
-        self.gone = self.alive.discard  # what a weak reference calls: no Python code runs, so nothing can come of it
-        self.closed, self.not_closed = itertools.count(), itertools.count()  # of things that end before they die
-        self.ended: Dict[str, _Account] = {}  # by how they ended
-        self.is_new = True  # there were births or events since it was read
-        self.is_sized = self.ends = False
-        self.was_alive = 0
-        # Of things, as they were read; of events, as they were counted.
-        self.born = self.died = self.dropped = self.live_bytes = self.bytes = 0
-        self.seconds = 0.0
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether anything was born, has happened or has died since it was read."""
-        return self.is_new or len(self.alive) != self.was_alive
-
-    def refresh(self) -> None:
-        """Bring the numbers up to date with the living."""
-        self.is_new = False
-        self.born = _value(self.made)  # before the living are counted: none of them is taken for dead
-        self.was_alive = len(self.alive)
-        self.died = max(self.died, self.born - self.was_alive)
-        if self.is_sized:
-            self.live_bytes = sum(getattr(ref, "bytes", 0) for ref in list(self.alive))
 
 
 class Ledger:
@@ -97,9 +43,10 @@ class Ledger:
         self._numbers = itertools.count()
         self._folded = itertools.count()
         self._used: Dict[str, int] = {}  # accounts by kind
-        self.accounts: Dict[Tuple[Any, ...], _Account] = {}  # the hot hook looks for its own here
-        self._numbered: Dict[int, _Account] = {}
-        self._by_key: Dict[Key, Dict[int, _Account]] = {}
+        self.accounts: Dict[Tuple[Any, ...], Account] = {}  # the hot hook looks for its own here
+        self.makers: Dict[Tuple[str, int, int], Tuple[Any, Account]] = {}  # by kind, id of a code and step in it
+        self._numbered: Dict[int, Account] = {}
+        self._by_key: Dict[Key, Dict[int, Account]] = {}
         self.latest: Dict[Key, Tally] = {}  # the last complete readings; replaced as a whole
         self._events: Deque[Tuple[int, int, int, int, int, float]] = deque()
         self._put = self._events.append  # the one atomic thing that a hook or a finalizer does
@@ -113,17 +60,27 @@ class Ledger:
         """Count a thing as alive until it is collected, or until `ended` where it says that it ends."""
         self.born_at(self._account(kind, place, note, stack, True), thing, sizer, ends)
 
+    def maker(self, kind: str, frame: FrameType, note: str) -> Account:
+        """The account of things that the step is making at which a frame stands; known from now on."""
+        code = frame.f_code
+        account = self._account(kind, (code, frame.f_lineno), note, (), True)
+        if len(self.makers) >= _MOST_MAKERS:
+            self.makers.clear()
+        self.makers[kind, id(code), frame.f_lasti] = (weakref.ref(code), account)
+        return account
+
     @staticmethod
-    def born_at(account: _Account, thing: Any, sizer: Optional[Callable[[Any], int]], ends: bool) -> None:
+    def born_at(account: Account, thing: Any, sizer: Optional[Callable[[Any], int]], ends: bool) -> None:
         """Count a thing as alive, where its account is known."""
-        ref = _Reference(thing, account.gone)
+        ref = ThingReference(thing, account.gone)
         ref.account = account
-        ref.since = _monotonic()
+        ref.order = next(_order)
         if sizer is not None:
             ref.sizer = sizer
             account.is_sized = True
         if ends:
             account.ends = True
+            ref.since = time.monotonic()
         account.add(ref)
         next(account.made)  # after it is among the living: who reads in between sees no death
         account.is_new = True
@@ -131,7 +88,7 @@ class Ledger:
     def ended(self, thing: Any, how: str) -> None:
         """A thing that was closed is no longer alive, though held; counted under `how`. Safe in a finalizer."""
         for ref in getweakrefs(thing):
-            account = ref.account if type(ref) is _Reference else None
+            account = ref.account if type(ref) is ThingReference else None
             if account is not None and account.ends and self._numbered.get(account.number) is account:  # of this ledger
                 next(account.closed)  # before it leaves the living: who reads in between sees none that was dropped
                 try:
@@ -166,7 +123,7 @@ class Ledger:
         """What some events left behind has gone with its owner. Safe in a finalizer."""
         self._put((self._account(kind, place, "", (), False).number, 0, times, -size, 0, 0.0))
 
-    def _account(self, kind: str, place: Place, note: str, stack: Tuple[Site, ...], of_things: bool) -> _Account:
+    def _account(self, kind: str, place: Place, note: str, stack: Tuple[Site, ...], of_things: bool) -> Account:
         key: Tuple[Any, ...]
         if type(place) is tuple:  # no Site, which is one of another type
             code, line = place  # type: ignore[misc]
@@ -175,19 +132,19 @@ class Ledger:
             key = (kind, of_things, place)
         return self.accounts.get(key) or self._new_account(key, note, stack)
 
-    def _at(self, kind: str, account: _Account) -> _Account:
+    def _at(self, kind: str, account: Account) -> Account:
         """The account of another kind of event, at the same line."""
         key = (kind, False, *account.place)
         return self.accounts.get(key) or self._new_account(key, "", ())
 
-    def _new_account(self, key: Tuple[Any, ...], note: str, stack: Tuple[Site, ...]) -> _Account:
+    def _new_account(self, key: Tuple[Any, ...], note: str, stack: Tuple[Site, ...]) -> Account:
         kind, of_things, place = key[:3]
         used = self._used.get(kind, 0)
         if used >= self._max_sites and place is not OTHER:
             next(self._folded)
             return self._account(kind, OTHER, "", (), of_things)
         number = next(self._numbers)
-        account = self._numbered[number] = _Account(key, number, note, stack)
+        account = self._numbered[number] = Account(key, number, note, stack)
         kept = self.accounts.setdefault(key, account)
         if kept is account:
             self._used[kind] = used + 1
@@ -209,16 +166,17 @@ class Ledger:
     @property
     def folded(self) -> int:
         """Events counted under OTHER since their table was full."""
-        return _value(self._folded)
+        return value_of(self._folded)
 
     @property
     def own_bytes(self) -> int:
         """About what these tables hold themselves."""
         living = sum(len(account.alive) for account in list(self._numbered.values()))
-        return len(self._numbered) * _ACCOUNT_BYTES + living * _LIFE_BYTES + len(self._events) * _EVENT_BYTES
+        lines = len(self._numbered) * _ACCOUNT_BYTES + len(self.makers) * _MAKER_BYTES
+        return lines + living * _LIFE_BYTES + len(self._events) * _EVENT_BYTES
 
     def ages(self, kind: str) -> List[Tuple[Site, float]]:
-        """The living things of a kind: their lines, and for how many seconds they have been there."""
+        """The living things of a kind that end: their lines, and for how many seconds they have been there."""
         now = time.monotonic()
         return [(_site(ref.account.place), now - ref.since) for ref in self._living(kind)]
 
@@ -242,12 +200,12 @@ class Ledger:
         recent = len(refs) - 1 - min(len(refs) // most, _RECENT)
         return [*refs[: recent : len(refs) // most][: most - 1], refs[recent]]
 
-    def _living(self, kind: str) -> List[_Reference]:
-        refs: List[_Reference] = []
+    def _living(self, kind: str) -> List[ThingReference]:
+        refs: List[ThingReference] = []
         for account in list(self._numbered.values()):
             if account.kind == kind:
                 refs += list(account.alive)
-        return sorted(refs, key=lambda ref: ref.since)
+        return sorted(refs, key=lambda ref: ref.order)
 
     def _count(self, wait: bool = True) -> None:
         """Count all that is in the queue; without waiting, leave it to whoever is at it."""
@@ -298,9 +256,9 @@ class Ledger:
             readings[key] = _reading(key, list(self._by_key[key].values()))
         self.latest = readings
 
-    def _dropped(self, account: _Account) -> List[Key]:
+    def _dropped(self, account: Account) -> List[Key]:
         """What died unclosed. In a cycle the reference goes before `__del__`, whose close is too late to be counted."""
-        ended = _value(account.closed) - _value(account.not_closed)
+        ended = value_of(account.closed) - value_of(account.not_closed)
         dropped = account.died - ended - account.dropped if account.ends else 0
         if dropped <= 0 or account.key is None:
             return []
@@ -312,19 +270,14 @@ class Ledger:
         return [end.key]
 
 
-def _reading(key: Key, accounts: List[_Account]) -> Tally:
+def _reading(key: Key, accounts: List[Account]) -> Tally:
     """One kind at one line may have things and events, and be reached from several functions."""
     first = accounts[0]
-    born = sum(one.born + (0 if one.of_things else _value(one.made)) for one in accounts)
+    born = sum(one.born + (0 if one.of_things else value_of(one.made)) for one in accounts)
     return Tally(
         key, born, sum(one.died for one in accounts), sum(one.live_bytes for one in accounts),
         sum(one.bytes for one in accounts), sum(one.seconds for one in accounts), first.number, first.note, first.stack,
     )  # fmt: skip
-
-
-def _value(count: Iterator[int]) -> int:
-    """How far a counter has come, without moving it: `count(7)`."""
-    return int(repr(count)[6:-1])
 
 
 def _site(place: Tuple[Any, ...]) -> Site:

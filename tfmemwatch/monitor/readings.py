@@ -16,6 +16,7 @@ from ..safety import guard
 from ..seams.caches import clear_kernel_cache, clear_scalar_cache
 from .state import State
 
+_MOST_CACHES = 10000  # datasets that remember elements
 _CACHES = (("kernel cache", clear_kernel_cache), ("scalar cache", clear_scalar_cache))
 
 
@@ -70,11 +71,11 @@ class Readings:
 
     def has_caches(self) -> bool:
         """Whether a dataset is there that keeps in memory what passes: through its first epoch it grows straight."""
-        return bool(self.ledger.ages("cache_dataset"))
+        return bool(self.ledger.references("cache_dataset", 1))
 
     def remembering(self) -> List[Remembering]:
         """Datasets that were told to remember elements."""
-        return datasets.remembering([at for at, _ in self.ledger.ages("cache_dataset")])
+        return datasets.remembering([at for at, _ in self.ledger.references("cache_dataset", _MOST_CACHES)])
 
     def calls(self) -> List[Row]:
         """What the calls of each living model have left, of those that were measured often enough."""

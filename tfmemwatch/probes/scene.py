@@ -27,7 +27,6 @@ _KNOWN_IN_A_ROW, _PASSED = 64, 31  # after so many runs that told nothing new, o
 TIMED_EACH = 128  # of a hook that is called often: the clock of the processor costs as much as the hook
 _TIMED_AT_FIRST = 256  # of a hook that is called seldom
 _getframe = sys._getframe
-_classes, _REWRITTEN, _PROJECT = site.classes, site.REWRITTEN, site.PROJECT
 
 
 class Runs:
@@ -161,20 +160,13 @@ class Scene:
                 if below is not None and below.f_code is way[1]:
                     user = below.f_back
                     if user is not None:
-                        code = user.f_code
-                        file, function, line = code.co_filename, code.co_name, user.f_lineno
-                        # `site.is_plain`, without its call.
-                        if (
-                            _classes.get(file) == _PROJECT
-                            and file not in _REWRITTEN
-                            and not (makes and function == "__init__")
-                        ):
-                            ledger = self.ledger
-                            account = ledger.accounts.get((kind, True, file, line, function))
-                            if account is not None:
-                                ledger.born_at(account, thing, sizer, ends)
-                            else:
-                                ledger.born(kind, (code, line), thing, sizer, note, (), ends)
+                        code, ledger = user.f_code, self.ledger
+                        known = ledger.makers.get((kind, id(code), user.f_lasti))
+                        if known is not None and known[0]() is code:
+                            ledger.born_at(known[1], thing, sizer, ends)
+                            return
+                        if site.is_plain(code, makes):
+                            ledger.born_at(ledger.maker(kind, user, note), thing, sizer, ends)
                             return
         if rank:
             if rank == 1:
