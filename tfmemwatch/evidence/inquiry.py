@@ -66,6 +66,7 @@ class Inquiry:
         self._instruments = Instruments(sources, pace, self._by_clock)
         self._schedule = Schedule(self._by_clock, LOOKS if haste is None else SOON_LOOKS)
         self._suspicion = Suspicion()
+        self._bytes_a_look = pace.bytes_a_look
         self._doubts = Doubts()
         self._modules = 0
         self._looks = 0  # since the first one
@@ -123,7 +124,11 @@ class Inquiry:
         with self._ended_by_failure():
             self._schedule.open()
             self._has_an_end = False
-            self._instruments.open(now, read)
+            first = self._instruments.read_first(now, read)
+            if self._by_clock or self._suspicion.is_confirmed(first.held, self._bytes_a_look):
+                self._instruments.open(first)
+            else:
+                self._end_without_finding()
 
     def put_off(self) -> None:
         """Something else explains what grows: ask again in a while."""
@@ -194,7 +199,7 @@ class Inquiry:
         """What is due; True where there is a finding, or the one there was is over."""
         instruments, looks = self._instruments, self._schedule.looks
         if task == schedule.FIND:
-            instruments.collections.find(looks, instruments.tensors.kind)
+            instruments.collections.find(looks)
         elif task == schedule.MORE_TIME:
             if instruments.sees_little():
                 self._schedule.widen()

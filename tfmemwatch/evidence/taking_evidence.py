@@ -40,15 +40,18 @@ class Instruments:
         self._first = self._middle = self._last = Reading(0, 0.0, 0.0)
         self._tensors_at_first = 0
 
-    def open(self, now: float, read: Read) -> None:
-        """Begin to take evidence."""
+    def read_first(self, now: float, read: Read) -> Reading:
+        """What is in use without garbage, before evidence is taken."""
         if self.caches.is_allowed:
             self.memory.collect()
             self.caches.open()
         self.tensors.open()
         self.memory.open()
         know_classes()  # what is remembered of them is ours, and must be there before the first reading
-        first = self.memory.reading(0, now, read)
+        return self.memory.reading(0, now, read)
+
+    def open(self, first: Reading) -> None:
+        """Begin to take evidence."""
         self._rows, self._first_half = (), {}
         self._tensors_at_first = self.collections.open(self.tensors.kind)
         self._first = self._middle = self._last = first._replace(tensors=self._tensors_at_first)

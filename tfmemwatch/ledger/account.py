@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import weakref
+from types import FrameType
 from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
 
 from ..model import Key, Site
@@ -71,3 +73,18 @@ class Account:
 def value_of(count: Iterator[int]) -> int:
     """How far a counter has come, without moving it: `count(7)`."""
     return int(repr(count)[6:-1])
+
+
+class Makers(Dict[Tuple[str, int, int], Tuple[Any, Account]]):
+    """The accounts of what some steps of the program's code have made: by kind, id of the code and step in it.
+
+    A reference to the code stands beside each: the id of code that has died may be another's.
+    """
+
+    MOST = 4096
+
+    def learn(self, kind: str, frame: FrameType, account: Account) -> None:
+        """The step at which a frame stands makes what is counted there."""
+        if len(self) >= self.MOST:
+            self.clear()
+        self[kind, id(frame.f_code), frame.f_lasti] = (weakref.ref(frame.f_code), account)

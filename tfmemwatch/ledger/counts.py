@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import itertools
 import time
-import weakref
 from _weakref import getweakrefs
 from collections import deque
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Set, Tuple, Union
 
 from ..model import OTHER, Key, Site, Tally
 from ..safety.turn import WAIT_SECONDS, Turn
-from .account import Account, ThingReference, value_of
+from .account import Account, Makers, ThingReference, value_of
 from .site import first_line
 
 _RECENT = 2000  # things that may have been made since
-_MOST_MAKERS = 4096  # steps of the program's code whose account is known without a look at its line
 _order = itertools.count()  # of the births, all lines together
 _DRAIN_AT = 4096  # events that may wait to be counted before the one that adds another counts them
 # Of one line, one living thing, one event, and one step of the program's code, as measured.
@@ -44,7 +42,7 @@ class Ledger:
         self._folded = itertools.count()
         self._used: Dict[str, int] = {}  # accounts by kind
         self.accounts: Dict[Tuple[Any, ...], Account] = {}  # the hot hook looks for its own here
-        self.makers: Dict[Tuple[str, int, int], Tuple[Any, Account]] = {}  # by kind, id of a code and step in it
+        self.makers = Makers()
         self._numbered: Dict[int, Account] = {}
         self._by_key: Dict[Key, Dict[int, Account]] = {}
         self.latest: Dict[Key, Tally] = {}  # the last complete readings; replaced as a whole
@@ -56,17 +54,10 @@ class Ledger:
     def born(
         self, kind: str, place: Place, thing: Any, sizer: Optional[Callable[[Any], int]] = None,
         note: str = "", stack: Tuple[Site, ...] = (), ends: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> Account:  # fmt: skip
         """Count a thing as alive until it is collected, or until `ended` where it says that it ends."""
-        self.born_at(self._account(kind, place, note, stack, True), thing, sizer, ends)
-
-    def maker(self, kind: str, frame: FrameType, note: str) -> Account:
-        """The account of things that the step is making at which a frame stands; known from now on."""
-        code = frame.f_code
-        account = self._account(kind, (code, frame.f_lineno), note, (), True)
-        if len(self.makers) >= _MOST_MAKERS:
-            self.makers.clear()
-        self.makers[kind, id(code), frame.f_lasti] = (weakref.ref(code), account)
+        account = self._account(kind, place, note, stack, True)
+        self.born_at(account, thing, sizer, ends)
         return account
 
     @staticmethod
@@ -184,17 +175,13 @@ class Ledger:
         """The line of each living thing of a kind, and a weak reference to it; the oldest first."""
         return [(_site(ref.account.place), ref) for ref in self._living(kind)[:most]]
 
-    def references_of(self, kinds: Collection[str]) -> List[Any]:
-        """Weak references to all living things of these kinds."""
-        return [ref for kind in kinds for ref in self._living(kind)]
-
     def references_at(self, kinds: Collection[str], site: Site, most: int = 4) -> List[Any]:
         """Weak references to some of the things of these kinds that were made at a line, spread over their ages.
 
         The last of them is recent: of a long collection a search looks at the newest. It is not the newest of all, as
         who makes that may still have it in hand.
         """
-        refs = [ref for ref in self.references_of(kinds) if _site(ref.account.place) == site]
+        refs = [ref for kind in kinds for ref in self._living(kind) if _site(ref.account.place) == site]
         if len(refs) <= most:
             return refs
         recent = len(refs) - 1 - min(len(refs) // most, _RECENT)

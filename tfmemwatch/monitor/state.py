@@ -23,6 +23,7 @@ from .installed import InstalledProbes
 from .level import Level
 from .moments import Moments
 
+_MOST_VARIABLES = 100000  # that are known to be made under the watch
 _LOOKS_AT_ONCE = 1.0  # seconds of processor time that looks between the others may take before they become fewer
 
 
@@ -103,7 +104,8 @@ class State:
         return (seen + [(UNKNOWN, ref) for ref in from_before])[:most]
 
     def _variables(self) -> List[Any]:
-        return self.ledger.references_of(("variable", "graph_variable"))
+        kinds = ("variable", "graph_variable")
+        return [ref for kind in kinds for _, ref in self.ledger.references(kind, _MOST_VARIABLES)]
 
     def _traces_of(self, model: Any) -> int:
         return sum(self.probes.ask(lambda probe: [probe.traces_of(model)]))

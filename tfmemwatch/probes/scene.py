@@ -166,7 +166,8 @@ class Scene:
                             ledger.born_at(known[1], thing, sizer, ends)
                             return
                         if site.is_plain(code, makes):
-                            ledger.born_at(ledger.maker(kind, user, note), thing, sizer, ends)
+                            account = ledger.born(kind, (code, user.f_lineno), thing, sizer, note, (), ends)
+                            ledger.makers.learn(kind, user, account)
                             return
         if rank:
             if rank == 1:

@@ -42,13 +42,13 @@ class GrowingCollections:
             one.look()
         self._growing = [one for one in self._growing if not one.has_gone]
 
-    def find(self, looks: int, tensor: Optional[type]) -> None:
+    def find(self, looks: int) -> None:
         """Measure all again: what is longer is looked at from now on.
 
         The second time against the first: what was still short then is long enough now. Then nothing is kept: the
         lengths weigh some megabytes, which would be taken for the program's.
         """
-        after = census.take(tensor)
+        after = census.take()
         known = {one.id for one in self._growing}
         for one in census.grown(self._before, after, max(2, looks // 6)):
             if one.way.steps[-1] not in known:
