@@ -19,6 +19,7 @@ class Server:
         self.answers = []
         self.last = collections.deque(maxlen=20)
         self.waiting = {}
+        self.sessions = {}
         self.known = {}
         self.numbers = []
 
@@ -37,6 +38,10 @@ class Server:
     def answered(self, number):
         """And then they go."""
         self.waiting.pop(number)
+
+    def log_in(self, number, user):
+        """Somebody else logs them out."""
+        self.sessions[number] = user
 
     def learn(self, word, meaning):
         """By chance the words of a language."""
@@ -115,6 +120,35 @@ def test_what_is_never_answered_is_named_at_last():
     """The same, when nobody answers."""
     _, block = run(lambda number: server.ask(number, row()), 400)
     assert [one.holder for one in block.findings] == ["Server.waiting"]
+
+
+class Cleaner:
+    """Has a number of its own, and takes out of what belongs to another."""
+
+    def __init__(self, server, most):
+        self.server, self.most = server, most
+
+    def clean(self):
+        """Above that number it forgets the oldest."""
+        while len(self.server.sessions) > self.most:
+            self.server.sessions.pop(next(iter(self.server.sessions)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cleans", [True, False])
+def test_what_another_object_cleans_above_its_number_is_waited_for(cleans):
+    """Where its cleaner is never called it has grown beyond that number, and is named."""
+    cleaner = Cleaner(server, 300)
+
+    def step(number):
+        server.log_in(number, row())
+        if cleans:
+            cleaner.clean()
+
+    _, block = run(step, 700)
+    assert [(one.holder, len(server.sessions) > 300) for one in block.findings] == (
+        [] if cleans else [("Server.sessions", True)]
+    )
 
 
 @pytest.mark.slow

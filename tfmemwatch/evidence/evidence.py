@@ -15,6 +15,7 @@ from ..probes.datasets import Remembering
 from .census import Weight
 from .operations import Operation, Rows, growing_output
 
+_BEYOND = 1.25  # times a number that may bound a collection
 _PARTS = 14  # of the looks, whose floors tell a jump from a rise that slows down
 _TIMES_LESS = 8  # than other growth must be, where each item is counted and known to be kept
 _NO_OPERATION = "no TensorFlow operation"
@@ -71,6 +72,7 @@ class Holding(NamedTuple):
     line: Site = UNKNOWN  # that fills it
     is_bounded: bool = False  # it cannot grow for ever
     may_be_bounded: bool = False  # the program takes something out of it somewhere, or asks how long it is
+    may_be_kept_at: int = 0  # the largest number that stands where something is taken out, if there is one
     is_taken_from: bool = False  # a line takes something out of it
     is_cache: bool = False  # of a decorated function
     is_librarys: bool = False  # a library keeps it inside
@@ -78,6 +80,10 @@ class Holding(NamedTuple):
     is_as_long_as_before: bool = False  # as when the inquiry began: what it had then has made room for what it has now
     way: Optional[Way] = None
     length: int = 0  # of all of it, where that is known
+
+    def may_be_filling(self, length: int) -> bool:
+        """Whether it may be full at a number that the source names, and is not yet as long."""
+        return 0 < length <= _BEYOND * self.may_be_kept_at
 
     @property
     def id(self) -> int:

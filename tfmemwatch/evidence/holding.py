@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Optional, Sequence
 
 from ..explain.bounds import takes_out
+from ..explain.evictions import largest_number
 from ..holders.bounds import may_be_bounded, unbounded
 from ..holders.filling_line import line_for
 from ..holders.names import holder_at
@@ -25,9 +26,11 @@ def holding_at(way: Way, near: Sequence[Site] = (), with_bound: bool = True) -> 
         return Holding(named.path, is_bounded=True, way=way)
     line = line_for(holder, near) or UNKNOWN
     is_librarys = holder.is_within or not is_users(holder.module, True)
-    may_be = with_bound and not (line == UNKNOWN and is_librarys) and may_be_bounded(holder, line)
+    is_asked = not (line == UNKNOWN and is_librarys)
+    may_be = with_bound and is_asked and may_be_bounded(holder, line)
     return Holding(
         holder.path, line, may_be_bounded=may_be,
+        may_be_kept_at=largest_number(holder.names, line.file, holder.owners) if is_asked else 0,
         is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
         is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
         way=way, length=length_at(way) or 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Set, Tuple
 
+from .calls import OWN, called, calls_in
 from .syntax import (
     CONSTRUCTS,
     Part,
@@ -33,29 +34,34 @@ def may_bound(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bo
     It takes things out, compares its length, begins anew elsewhere than in the constructor, or counts its keys round.
     """
     tree = parsed(file)
-    if tree is None:
-        return False
-    parts, wanted, classes = list(walk(tree)), set(names), set(owners)
+    return tree is not None and any(bounding(set(names), set(owners), list(walk(tree))))
+
+
+def bounding(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator[Part]:
+    """The parts of a program that do so."""
     own = [part for part in parts if not classes or part.owner in classes]
-    if any(wanted.intersection(question(part)) for part in own for question in _BOUNDS):
-        return True
-    if _is_keyed_round_by_function(wanted, own, parts) or _is_keyed_round_by_caller(wanted, own, parts):
-        return True
-    return any(_bounded_elsewhere(wanted, classes, parts))
+    for part in own:
+        if any(wanted.intersection(question(part)) for question in _BOUNDS):
+            yield part
+    yield from _keyed_round_by_function(wanted, own, parts)
+    yield from _keyed_round_by_caller(wanted, own, parts)
+    yield from _bounding_elsewhere(wanted, classes, parts)
 
 
-def _bounded_elsewhere(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator[bool]:
-    """Whether other code of the file does: to an attribute, `store.rows.clear()`, or to what it is given."""
+def _bounding_elsewhere(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator[Part]:
+    """Other code of the file that does: to an attribute, `store.rows.clear()`, or to what it is given."""
     tests = {part.node.name for part in parts if _is_of_a_test(part.node)}
     for part in parts if classes else ():
         if part.owner in classes or part.function in tests:
             continue
         found = wanted.intersection(name for question in _BOUNDS for name in question(part))
-        yield bool(found.intersection(_attributes_of_others(part)))
+        if found.intersection(_attributes_of_others(part)):
+            yield part
     given = set(_given_to_functions(wanted, parts))
     for part in parts if given else ():
-        names = {name for function, name in given if function == part.function}
-        yield bool(names.intersection(name for question in _BOUNDS for name in question(part)))
+        names = {name for function, name in given if function == called(part.owner, part.function)}
+        if names.intersection(name for question in _BOUNDS for name in question(part)):
+            yield part
 
 
 def _is_of_a_test(node: ast.AST) -> bool:
@@ -72,29 +78,17 @@ def _attributes_of_others(part: Part) -> Iterator[str]:
                           if isinstance(one, ast.Name) and one.id in part.aliases)]  # fmt: skip
     for node in nodes:
         for one in ast.walk(node):
-            is_own = isinstance(getattr(one, "value", None), ast.Name) and one.value.id in _OWN  # type: ignore[attr-defined]
+            is_own = isinstance(getattr(one, "value", None), ast.Name) and one.value.id in OWN  # type: ignore[attr-defined]
             if isinstance(one, ast.Attribute) and not is_own:
                 yield one.attr
 
 
 def _given_to_functions(wanted: Set[str], parts: List[Part]) -> Iterator[Tuple[str, str]]:
     """The functions of the file that are called with it, and what it is called in there."""
-    for part, given in _calls(parts):
-        for name, argument in given.items():
-            if tail(argument, part.aliases) in wanted:
-                yield name_called(part.node), name
-
-
-def _calls(parts: List[Part]) -> Iterator[Tuple[Part, Dict[str, ast.AST]]]:
-    """The calls of functions of the file, and what each parameter is given."""
-    parameters = {}
-    for part in parts:
-        if isinstance(part.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            names = [one.arg for one in part.node.args.args]
-            parameters[part.node.name] = names[1:] if names[:1] and names[0] in _OWN else names
-    for part in parts:
-        if isinstance(part.node, ast.Call) and name_called(part.node) in parameters:
-            yield part, dict(zip(parameters[name_called(part.node)], part.node.args))
+    for call in calls_in(parts):
+        for name, argument in call.given.items():
+            if tail(argument, call.part.aliases) in wanted:
+                yield call.function, name
 
 
 def takes_out(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
@@ -172,28 +166,27 @@ def _keyed_round(part: Part) -> List[str]:
     return [name for name, key in _written(part) if any(map(_is_round, _nodes_in(key, part)))]
 
 
-def _is_keyed_round_by_function(wanted: Set[str], own: List[Part], parts: List[Part]) -> bool:
+def _keyed_round_by_function(wanted: Set[str], own: List[Part], parts: List[Part]) -> Iterator[Part]:
     """The same, where a function of the file reckons the key: `ring[slot_of(step)] = x`."""
     rounds = {part.function for part in parts if isinstance(part.node, ast.Return)
               and any(map(_is_round, _nodes_in(part.node.value, part)))}  # fmt: skip
-    return bool(rounds) and any(
-        isinstance(one, ast.Call) and name_called(one) in rounds
-        for part in own for name, key in _written(part) if name in wanted for one in _nodes_in(key, part)
-    )  # fmt: skip
+    for part in own if rounds else ():
+        keys = [one for name, key in _written(part) if name in wanted for one in _nodes_in(key, part)]
+        if any(isinstance(one, ast.Call) and name_called(one) in rounds for one in keys):
+            yield part
 
 
-def _is_keyed_round_by_caller(wanted: Set[str], own: List[Part], parts: List[Part]) -> bool:
+def _keyed_round_by_caller(wanted: Set[str], own: List[Part], parts: List[Part]) -> Iterator[Part]:
     """The same, where all callers give a function all of the key: `self.row(step % 18, step // 18 % 24)`."""
-    keys = [(part.function, key) for part in own for name, key in _written(part) if name in wanted]
+    keys = [(part, key) for part in own for name, key in _written(part) if name in wanted]
     rounds: Dict[str, List[Set[str]]] = {}  # of each call of a function, the parameters that come round
-    for call, given in _calls(parts) if keys else ():
-        found = {name for name, argument in given.items() if any(map(_is_round, _nodes_in(argument, call)))}
-        rounds.setdefault(name_called(call.node), []).append(found)
-    for function, key in keys:
+    for call in calls_in(parts) if keys else ():
+        found = {name for name, argument in call.given.items() if any(map(_is_round, _nodes_in(argument, call.part)))}
+        rounds.setdefault(call.function, []).append(found)
+    for part, key in keys:
         pieces = {getattr(one, "id", "") for one in (key.elts if isinstance(key, ast.Tuple) else [key])}
-        if function in rounds and all(pieces <= found for found in rounds[function]):
-            return True
-    return False
+        if part.function in rounds and all(pieces <= found for found in rounds[part.function]):
+            yield part
 
 
 def _written(part: Part) -> Iterator[Tuple[str, Any]]:
@@ -219,5 +212,4 @@ def _is_round(node: ast.AST) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and not text_in(node.left)
 
 
-_OWN = ("self", "cls")
 _BOUNDS = (taken, _measured, renewed, _keyed_round)

@@ -63,6 +63,11 @@ def _number(node: Any, local: Dict[str, ast.AST], read: Read, depth: int = 6) ->
     return found
 
 
+def number_in(node: Any) -> Optional[int]:
+    """The number that an expression of constants comes to; None for any other."""
+    return _number(node, {}, lambda name: None)
+
+
 def _dotted(node: Any) -> Name:
     """The parts of a name with dots; nothing for any other expression."""
     if isinstance(node, ast.Name):

@@ -1,0 +1,61 @@
+"""The largest number that a program names where it takes something out of a collection, in whichever code."""
+
+import itertools
+
+import pytest
+
+from tfmemwatch.explain.evictions import largest_number
+
+FILES = itertools.count()
+STORE = """
+import threading
+MOST = 90
+class Store:
+    def __init__(self, most=70):
+        self.rows, self.most, self.taken = [], most, 0
+
+    def put(self, row):
+        self.rows.append(row)
+"""
+NUMBERS = {
+    "a length": ("def shrink(store):\n    if len(store.rows) > 60: store.rows.pop()", 60),
+    "an attribute that a constructor is given":
+        ("    def shrink(self):\n        if self.size() > self.most: self.rows.pop()\nstore = Store(80)", 80),
+    "the default of a parameter": ("    def shrink(self):\n        if self.size() > self.most: self.rows.pop()", 70),
+    "a constant of the module": ("def shrink(store):\n    while store.size() > MOST: store.rows.pop()", 90),
+    "the parameter of a thread":
+        ("def janitor(store, most):\n    more = len(store.rows) - most\n    if more: store.rows.pop()\n"
+         "threading.Thread(target=janitor, args=(Store(), 300)).start()", 300),
+    "how many calls are waited for":
+        ("    def take(self):\n        self.taken += 1\n        if self.taken > 50:\n"
+         "            self.rows = [row for row in self.rows if row]", 50),
+    "an age":
+        ("class Saver:\n    def __init__(self, oldest):\n        self.oldest = oldest\n"
+         "    def save(self, store, now):\n        store.rows = [row for row in store.rows if now - row.when < self.oldest]\nSaver(oldest=350)", 350),
+    "a number of the caller":
+        ("def shrink(store):\n    store.rows.pop()\ndef step(store, i):\n    if i > 120: shrink(store)", 120),
+    "a product": ("def shrink(store):\n    if store.size() > 6 * MOST: store.rows.pop()", 540),
+}  # fmt: skip
+NONE = {
+    "nothing is taken out": "def show(store):\n    if len(store.names) > 60: print(store.rows)",
+    "a clock decides": "def expire(store, now):\n    while store.rows and store.rows[0].due <= now: store.rows.pop()",
+    "it is in bytes": "def shrink(store):\n    if store.nbytes() > 600 * 1024: store.rows.pop()",
+    "what is no program": "def shrink(:",
+}  # fmt: skip
+
+
+def number_of(tmp_path, source):
+    file = tmp_path / ("program_%d.py" % next(FILES))
+    file.write_text(source, encoding="utf-8")
+    return largest_number(["rows"], str(file), ["Store"])
+
+
+@pytest.mark.parametrize("case", list(NUMBERS))
+def test_a_number_beside_what_takes_out_may_be_the_bound(tmp_path, case):
+    source, number = NUMBERS[case]
+    assert number_of(tmp_path, STORE + source) == number
+
+
+@pytest.mark.parametrize("case", list(NONE))
+def test_other_numbers_are_none(tmp_path, case):
+    assert number_of(tmp_path, STORE + NONE[case]) == 0

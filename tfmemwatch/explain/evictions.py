@@ -1,0 +1,96 @@
+"""Numbers that a program names where it takes something out of a collection: a length, an age, a count of calls.
+
+Whether one of them bounds it is not known. Until the collection is longer than the largest, one may.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple
+
+from .bounds import bounding
+from .calls import called, calls_in
+from .size_limits import number_in
+from .syntax import Part, parsed, tail, targets_of, walk
+
+_DEEPEST = 4  # steps from a name to the number that it was given
+_MOST_VALUES = 8  # that one name is given
+_MOST = 5000  # a larger number is no length that is reached soon: bytes, or seconds of a clock
+
+
+def largest_number(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> int:
+    """The largest number by which a collection of this name may be kept, in its own code or in that of others."""
+    return _largest_number(tuple(names), file, tuple(owners))
+
+
+@functools.lru_cache(maxsize=256)
+def _largest_number(names: Tuple[str, ...], file: str, owners: Tuple[str, ...]) -> int:
+    tree = parsed(file)
+    parts = list(walk(tree)) if tree is not None else []
+    takers = {called(part.owner, part.function) for part in bounding(set(names), set(owners), parts)} - {"<module>"}
+    return max((one for one in _Program(parts).numbers(takers) if one <= _MOST), default=0) if takers else 0
+
+
+class _Program:
+    """The source of one file, asked for what its names are given."""
+
+    def __init__(self, parts: List[Part]) -> None:
+        self._parts = parts
+        self._calls = list(calls_in(parts))
+        self._values: Dict[str, List[Any]] = {}  # by name, of a variable, an attribute or a parameter
+        for part in parts:
+            self._read(part.node)
+        for call in self._calls:
+            for name, value in call.given.items():
+                self._give(name, value)
+
+    def _read(self, node: Any) -> None:
+        for target in targets_of(node):
+            self._give(tail(target), getattr(node, "value", None))
+        given = getattr(node, "args", None)
+        if isinstance(given, ast.arguments):
+            last = given.args[len(given.args) - len(given.defaults) :]
+            for one, value in [*zip(last, given.defaults), *zip(given.kwonlyargs, given.kw_defaults)]:
+                self._give(one.arg, value)
+
+    def _give(self, name: str, value: Optional[ast.AST]) -> None:
+        if name and value is not None:
+            self._values.setdefault(name, []).append(value)
+
+    def numbers(self, takers: Set[str]) -> Iterator[int]:
+        """All numbers that stand in functions where something is taken out, or that call one of them."""
+        callers = {called(one.part.owner, one.part.function) for one in self._calls if one.function in takers}
+        for part in self._parts:
+            if called(part.owner, part.function) in takers | callers:
+                for side in _compared(part.node):
+                    yield from self._numbers_of(side, _DEEPEST)
+
+    def _numbers_of(self, node: Any, depth: int) -> Iterator[int]:
+        """What an expression may come to: its own numbers, and what its names are given."""
+        number = number_in(node)
+        if number is not None:
+            yield abs(number)
+        elif depth and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = [list(self._numbers_of(side, depth - 1)) for side in (node.left, node.right)]
+            yield from (left * right for left, right in itertools.islice(itertools.product(*sides), _MOST_VALUES))
+        elif depth:
+            for one in self._made_of(node)[:_MOST_VALUES]:
+                yield from self._numbers_of(one, depth - 1)
+
+    def _made_of(self, node: Any) -> List[Any]:
+        """The sides of an expression, or what a name is given."""
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return self._values.get(tail(node), [])
+        is_sum = isinstance(node, ast.UnaryOp) or isinstance(getattr(node, "op", None), (ast.Add, ast.Sub))
+        return list(ast.iter_child_nodes(node)) if is_sum else []
+
+
+def _compared(node: ast.AST) -> List[Any]:
+    """What a comparison, a difference or a slice is made of."""
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        return [node.right]
+    return [node.lower, node.upper] if isinstance(node, ast.Slice) else []
