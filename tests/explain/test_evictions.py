@@ -31,7 +31,8 @@ NUMBERS = {
          "            self.rows = [row for row in self.rows if row]", 50),
     "an age":
         ("class Saver:\n    def __init__(self, oldest):\n        self.oldest = oldest\n"
-         "    def save(self, store, now):\n        store.rows = [row for row in store.rows if now - row.when < self.oldest]\nSaver(oldest=350)", 350),
+         "    def save(self, store, now):\n"
+         "        store.rows = [row for row in store.rows if now - row.when < self.oldest]\nSaver(oldest=350)", 350),
     "a number of the caller":
         ("def shrink(store):\n    store.rows.pop()\ndef step(store, i):\n    if i > 120: shrink(store)", 120),
     "a product": ("def shrink(store):\n    if store.size() > 6 * MOST: store.rows.pop()", 540),
