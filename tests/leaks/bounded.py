@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 import tensorflow as tf
-from pairs import BOUNDABLE, HOLDERS, bounded
+from pairs import BOUNDABLE, COUNTED, HOLDERS, bounded
 
 MOST = 400
 FAR = 100000
@@ -489,6 +489,78 @@ class RecordsOfArraysInLargeLru:
 
     def cured(self, i):
         self.cache.put(i, record(i, array))
+
+
+# -- things that are counted one by one: their cache may be small, and fill in the steps in which a leak is named
+
+
+@bounded("variable", COUNTED)
+class VariablesInLru:
+    """A variable for each user."""
+
+    def __init__(self):
+        self.store, self.cache = Store(), LeastRecentlyUsed(100)
+
+    def leaky(self, i):
+        self.store.put(i, tf.Variable(tf.zeros([64])))  # CULPRIT
+
+    def cured(self, i):
+        self.cache.put(i, tf.Variable(tf.zeros([64])))
+
+
+@bounded("variable", COUNTED)
+class VariablesInLargeLru:
+    """The same in a cache that is far from full, and would fit into memory."""
+
+    def __init__(self):
+        self.store, self.cache = Store(), LeastRecentlyUsed(FAR)
+
+    def leaky(self, i):
+        self.store.put(i, tf.Variable(tf.zeros([4])))  # CULPRIT
+
+    def cured(self, i):
+        self.cache.put(i, tf.Variable(tf.zeros([4])))
+
+
+@bounded("dataset_iterator", COUNTED)
+class IteratorsInDeque:
+    """The streams of the last users."""
+
+    def __init__(self):
+        self.dataset = tf.data.Dataset.range(8).batch(2)
+        self.all, self.last = [], collections.deque(maxlen=60)
+
+    def leaky(self, i):
+        self.all.append(iter(self.dataset))  # CULPRIT
+
+    def cured(self, i):
+        self.last.append(iter(self.dataset))
+
+
+class Loaded:
+    """Models that are loaded at the start, one after the other."""
+
+    def __init__(self, tenants):
+        self.tenants, self.models = tenants, {}
+
+    def load(self):
+        key = len(self.models)
+        self.models[key] = [tf.Variable(tf.zeros([16, 16])), tf.Variable(tf.zeros([16]))]
+
+
+@bounded("variable", COUNTED)
+class LoadedUpToANumberElsewhere:
+    """The one who loads them knows how many there are."""
+
+    def __init__(self):
+        self.loaded, self.all = Loaded(90), []
+
+    def leaky(self, i):
+        self.all.append(tf.Variable(tf.zeros([16, 16])))  # CULPRIT
+
+    def cured(self, i):
+        if len(self.loaded.models) < self.loaded.tenants:
+            self.loaded.load()
 
 
 SEEN = {}

@@ -28,6 +28,7 @@ from ..memory.process import Memory
 from ..model import STILL_STARTING, UNKNOWN, Finding, Key, Site, Tally
 from ..seams import places
 from .garbage import ByteDoubts, GarbageDoubts
+from .held_in_bounds import HeldInBounds
 from .kept_lines import KeptLines
 from .readings import Readings
 from .step_counts import StepCounts
@@ -56,6 +57,7 @@ class Detector:
         self._inquiry = Inquiry(_sources(readings, self._counted), pace, per, haste)
         self.steps = StepCounts(readings.ledger)
         self._keeping = WhatKeeps(bool(readings.config.evidence), lambda: self.steps.keeper)
+        self._in_bounds = HeldInBounds(readings, asked, bool(readings.config.evidence) and haste is None)
         self._calls = CallGrowth(readings.operations, _tensor_class)
         self._calls_since = 0  # looks, when the calls of a model began to leak
         self._samples_per_day = samples_per_day
@@ -252,9 +254,12 @@ class Detector:
     def found(self, ending: bool = False) -> List[Draft]:
         """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self.judge.drafts(self._readings.ledger.read()))
+        is_open = {finding.story for finding in self._open.findings}
+        held = [one for one in drafts if one.finding.story not in is_open and self._in_bounds.waits(one.finding)]
+        self.judge.keep(held)  # what comes with it is no story of its own
+        drafts = [one for one in drafts if one not in held]
         counted = self.steps.drafts
         told = {draft.finding.site for draft in (*drafts, *counted)} - {UNKNOWN}
-        is_open = {finding.story for finding in self._open.findings}
         new = [one for one in self._inquiry.findings if one.site not in told or one.story in is_open]
         beside = counted + [Draft(one, goes_on=self._inquiry.goes_on) for one in new]
         drafts = self._bytes.of(drafts, sum(draft.finding.bytes for draft in beside)) + beside

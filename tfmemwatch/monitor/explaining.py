@@ -17,21 +17,12 @@ from ..probes import tapes
 from ..safety import guard
 from ..seams import runtime
 from ..units import bytes_pace_of, since_of
+from .held_in_bounds import HELD, examples
 from .sampler import is_here
 from .state import State
 
 _TRIES = 6  # for the way to what is held: the search is short, and the machine may be busy
 _MOST_HOLDERS = 200
-_SOME = 2  # of the things of a finding: of more, those that have lived for longest but one are looked for
-_HELD = {
-    "variable": ("variable", "graph_variable"),
-    "model_rebuild": ("model",),
-    "session_unclosed": ("session",),
-    "graph_growth": ("graph",),
-    "dataset_iterator": ("iterator",),
-    "tape": ("tape",),
-    "function_library": ("function",),
-}
 
 
 class _Way(NamedTuple):
@@ -74,7 +65,7 @@ class Explanations:
 
     def _held(self, finding: Finding) -> Finding:
         """Who holds some of the things that were made at the line; looked for a few times at most."""
-        kinds = _HELD.get(finding.kind)
+        kinds = HELD.get(finding.kind)
         if kinds is None or finding.holder or not self._state.config.evidence:
             return finding
         way = self._holders.get(finding.story, _UNKNOWN_WAY)
@@ -86,9 +77,7 @@ class Explanations:
 
     def _way_to(self, finding: Finding, kinds: Sequence[str]) -> Optional[_Way]:
         is_own = is_here()
-        references = self._state.ledger.references_at(kinds, finding.site)
-        # What holds the newest alone (a cache of two, a variable of the loop) does not hold what has grown.
-        living = ids_alive(references[1:3] if len(references) > _SOME else references)
+        living = examples(self._state.ledger, kinds, finding.site)
         if not living and finding.kind == "tape":
             living = ids_alive(tapes.from_before()[:1])
         way = way_to(living, SECONDS if is_own else CALLERS_SECONDS, finding.site)

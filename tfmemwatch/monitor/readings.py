@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import Callable, Dict, FrozenSet, Iterator, List
+from typing import Callable, Dict, FrozenSet, Iterator, List, Optional
 
 from ..errors import Unavailable
 from ..evidence.call_growth import Row
@@ -34,6 +34,12 @@ class Readings:
         self.would_tell_more = state.level.hint  # which level would tell more
         self.explained = explained
         self.level = state.level
+
+    @property
+    def left_bytes(self) -> Optional[float]:
+        """Below the nearest limit; None where there is none."""
+        limit = next(iter(self._state.ahead.limits), None)
+        return None if limit is None else limit.left_bytes
 
     def may_take_evidence(self) -> bool:
         """Not where so little memory is left that an inquiry, which takes some, could be the end; the log says so."""
