@@ -138,6 +138,10 @@ CASES = {
             held(known=holding(may_be_bounded=True), by_clock=True), LookOn(0.5)),
         "by the clock what may have a bound is first told as what may fill": (
             held(known=holding(may_be_bounded=True), by_clock=True, looks=168), ("python_objects", LINE, AS_FILLING)),
+        "it is no longer than a number of the source": (
+            held(known=holding(may_be_kept_at=400, length=450), looks=224), NOTHING),
+        "it is longer than a number of the source": (
+            held(known=holding(may_be_kept_at=400, length=850), looks=224), ("python_objects", LINE, TOLD)),
         "fills ever more slowly: it is looked at for longer": (
             held(one=collection(slows_down=True)), LookOn(1.0)),
         "and still does": (
@@ -188,6 +192,8 @@ CASES = {
             tensors_grow(**around(None, holding())), ("live_tensors", LINE, TOLD)),
         "in a ring: as long as before, its places are filled": (
             tensors_grow(**around(holding(is_as_long_as_before=True))), Filling()),
+        "it is no longer than a number of the source": (
+            tensors_grow(**around(holding(may_be_kept_at=400, length=450))), Filling()),
         "it fills ever more slowly": (
             tensors_grow(**around(holding()))._replace(collections=(collection(slows_down=True),)), Filling()),
         "all have a bound": (
@@ -233,6 +239,9 @@ CASES = {
     "growing_variable": {
         "first doubted: a window that fills has met its end by the next time": (
             seen(**window(assigning(40_000))), ("growing_variable", LINE, SILENT)),
+        "it is cut": (
+            seen(ask={"is_cut": always(True)}, **window(assigning(40_000))),
+            Filling("what is assigned at train.py:7 step() is made longer, and cut")),
         "what is assigned is as large as before": (
             seen(**window(steadily(CONCAT._replace(name="AssignVariableOp", output_bytes=4 * MB)))), NOTHING),
         "the result of an operation grows, and is assigned to no variable": (
@@ -246,6 +255,9 @@ CASES = {
         "first doubted: a window that fills has met its end by the next time": (
             seen(ask={"largest_tensor": always("train.state → EagerTensor")}, **window(carrying(40_000))),
             ("growing_tensor", LINE, SILENT)),
+        "it is cut": (
+            seen(ask={"largest_tensor": always("train.state"), "is_cut": always(True)}, **window(carrying(40_000))),
+            Filling("train.state is made longer, and cut")),
         "no name leads to a tensor of this size": (
             seen(**window(carrying(40_000))), NOTHING),
         "results are as large as before": (
@@ -362,6 +374,8 @@ CASES = {
     "growing_result": {
         "no name leads to it; first doubted": (
             seen(**window(carrying(50_000))), ("growing_tensor", LINE, SILENT)),
+        "it is cut": (
+            seen(ask={"is_cut": always(True)}, **window(carrying(50_000))), Filling()),
         "results are as large as before": (
             seen(**window(steadily(CONCAT))), NOTHING),
     },

@@ -81,9 +81,12 @@ class Holding(NamedTuple):
     way: Optional[Way] = None
     length: int = 0  # of all of it, where that is known
 
-    def may_be_filling(self, length: int) -> bool:
-        """Whether it may be full at a number that the source names, and is not yet as long."""
-        return 0 < length <= _BEYOND * self.may_be_kept_at
+    def may_be_filling(self, length: int, a_step: float = 1.0) -> bool:
+        """Whether it may be full at a number that the source names, and is not yet as long.
+
+        The number may be one of items, or of steps, in each of which so many items come.
+        """
+        return 0 < length <= _BEYOND * self.may_be_kept_at * max(1.0, a_step)
 
     @property
     def id(self) -> int:
@@ -120,6 +123,7 @@ class Questions(NamedTuple):
     largest_tensor: Callable[[float], Optional[str]] = _unknown  # the way to the largest, if it has so many bytes
     grown_value: Callable[[float], Optional[Named]] = _unknown  # an array, a text, that has grown by so many bytes
     tapes: Callable[[float], List[Site]] = _nothing  # that have recorded for so many seconds
+    is_cut: Callable[[Site], bool] = lambda _: False  # whether the source cuts what a line makes longer
     summing: Callable[[], Optional[Site]] = _unknown  # the line among the operations' that carries on a total
     registering_exits: Callable[[], List[Site]] = _nothing  # lines that register what is to be called at exit
     emptied_caches: Callable[[], Mapping[str, int]] = dict  # empties TensorFlow's caches; bytes that each gave back

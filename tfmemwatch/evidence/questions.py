@@ -6,6 +6,7 @@ import time
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from ..explain import source
+from ..explain.cuts import is_cut_at
 from ..holders.bounds import collection_on
 from ..holders.filling_line import line_of_names, line_on
 from ..holders.items import items_at
@@ -48,7 +49,7 @@ class Asked:
         return Questions(
             weight=self._collections.weight, holding=self._holding, items=self._items, tensors=self._number_of_tensors,
             collections_of_newest=self._collections_of_newest, bytes_of_newest=self._bytes_of_newest,
-            chain_of_newest=self._chain_of_newest,
+            chain_of_newest=self._chain_of_newest, is_cut=lambda site: is_cut_at(site.file, site.line),
             largest_tensor=self._largest_tensor, grown_value=self._grown_value, summing=self._summing,
             registering_exits=lambda: source.using("atexit", source.project_files()),
         )  # fmt: skip

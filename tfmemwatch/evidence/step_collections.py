@@ -87,7 +87,7 @@ class _Followed:
         """Whether it has climbed often enough, and climbs on as before."""
         one = self.collection
         climbs = one.climbs + self._credit
-        if self.holding.may_be_filling(one.last):
+        if self.holding.may_be_filling(one.last, one.grown / max(1, self.stride * one.number_of_looks)):
             return False
         return climbs >= CLIMBS and climbs >= self.needs and one.goes_on and not one.slows_down and not one.adds_less
 

@@ -246,11 +246,20 @@ def _cut(name: str, node: ast.AST, scope: _Scope) -> Iterator[ast.AST]:
         for target in node.targets:
             if isinstance(target, ast.Subscript) and tail(target.value, scope.aliases) == name:
                 yield from _last(_slice(target, "upper"), name, scope) or filter(None, [_slice(target, "lower")])
-    elif isinstance(node, ast.Assign) and name in [tail(_whole(target), scope.aliases) for target in node.targets]:
-        for one in ast.walk(node.value):
-            if isinstance(one, ast.Subscript) and name in [tail(part, scope.aliases) for part in ast.walk(one.value)]:
-                lower, upper = _slice(one, "lower"), _slice(one, "upper")
-                yield from _last(lower, name, scope) or filter(None, [upper if lower is None else None])
+    value = _new_value(name, node, scope)
+    for one in ast.walk(value) if value is not None else ():
+        if isinstance(one, ast.Subscript) and name in [tail(part, scope.aliases) for part in ast.walk(one.value)]:
+            for part in [one.slice, *getattr(one.slice, "elts", ()), *getattr(one.slice, "dims", ())]:
+                if isinstance(part, ast.Slice):
+                    yield from _last(part.lower, name, scope) or filter(None, [None if part.lower else part.upper])
+
+
+def _new_value(name: str, node: ast.AST, scope: _Scope) -> Optional[ast.AST]:
+    """What something of this name is given, by an assignment or by `assign()`."""
+    if isinstance(node, ast.Call) and name_called(node) == "assign" and isinstance(node.func, ast.Attribute):
+        return node.args[0] if node.args and tail(node.func.value, scope.aliases) == name else None
+    names = [tail(_whole(target), scope.aliases) for target in node.targets] if isinstance(node, ast.Assign) else []
+    return node.value if name in names else None  # type: ignore[attr-defined]
 
 
 def _whole(target: ast.AST) -> ast.AST:

@@ -255,7 +255,8 @@ class Detector:
         """What the counts say, and the evidence beside them; where both are silent, what needs no inquiry."""
         drafts = self._lines.of(self.judge.drafts(self._readings.ledger.read()))
         is_open = {finding.story for finding in self._open.findings}
-        held = [one for one in drafts if one.finding.story not in is_open and self._in_bounds.waits(one.finding)]
+        with self._taking_evidence():
+            held = [one for one in drafts if one.finding.story not in is_open and self._in_bounds.waits(one.finding)]
         self.judge.keep(held)  # what comes with it is no story of its own
         drafts = [one for one in drafts if one not in held]
         counted = self.steps.drafts

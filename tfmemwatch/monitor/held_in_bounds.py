@@ -25,6 +25,7 @@ HELD = {
 }
 _SOME = 2  # of the things of a finding: of more, those that have lived for longest but one are looked for
 _BEYOND, _FEW = 1.25, 8  # times the bound, and things more, that may be there before it is cut
+_AGAIN = 1.25  # times as many things, after which it is asked again
 _MOST = 200  # findings that wait
 _SHARE = 0.5  # of what is left below the limit, that they may take until the collection is full
 
@@ -42,18 +43,17 @@ class HeldInBounds:
         self._readings = readings
         self._seconds = CALLERS_SECONDS if asked else SECONDS
         self._may_look = may_look
-        self._most: Dict[Tuple[str, Site], float] = {}  # things that may be there, by finding
+        self._asked: Dict[Tuple[str, Site], Tuple[float, float]] = {}  # by finding: things that may be there, and were
 
     def waits(self, finding: Finding) -> bool:
         """Whether there are no more of them than the collection takes, and these fit into what is left."""
         kinds = HELD.get(finding.kind) if self._may_look else None
-        if kinds is None or (finding.story not in self._most and len(self._most) >= _MOST):
+        most, asked_at = self._asked.get(finding.story, (0.0, 0.0))
+        if kinds is None or (not asked_at and len(self._asked) >= _MOST):
             return False
-        if finding.grown > self._most.get(finding.story, 0.0):
-            if not self._readings.may_take_evidence():
-                return False
-            self._most[finding.story] = self._room(finding, kinds)
-        most = self._most[finding.story]
+        if finding.grown > most and finding.grown >= _AGAIN * asked_at and self._readings.may_take_evidence():
+            most = self._room(finding, kinds)
+            self._asked[finding.story] = most, finding.grown
         if finding.grown > most:
             return False
         left = self._readings.left_bytes

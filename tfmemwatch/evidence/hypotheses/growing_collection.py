@@ -20,7 +20,7 @@ def ask(evidence: Evidence) -> Answer:
         holding = evidence.ask.holding(one.id)
         if holding is None or holding.is_bounded or (holding.line == UNKNOWN and holding.is_librarys):
             continue  # what a library keeps inside, and no line of the program's is known to fill, is its own affair
-        if holding.may_be_filling(holding.length) and not evidence.is_urgent:
+        if holding.may_be_filling(holding.length, 0.0 if evidence.by_clock else one.rate) and not evidence.is_urgent:
             continue
         if evidence.is_beside and holding.is_librarys:
             continue  # as like as not it comes with what is told

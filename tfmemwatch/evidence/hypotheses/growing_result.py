@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..answers import Accused, Answer
+from ..answers import Accused, Answer, Filling
 from ..evidence import Evidence
 from ..unnamed import doubted, is_ripe
 
@@ -14,4 +14,6 @@ def ask(evidence: Evidence) -> Answer:
     row = evidence.growing_result(_SHARE) if is_ripe(evidence) else None
     if row is None:
         return None
+    if evidence.ask.is_cut(row.site) and not evidence.is_urgent:
+        return Filling()
     return doubted(Accused("growing_tensor", row.site, row.name, row.calls, evidence.grown, 0.7), evidence)

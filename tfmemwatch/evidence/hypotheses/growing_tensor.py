@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..answers import SILENT, Accused, Answer
+from ..answers import SILENT, Accused, Answer, Filling
 from ..evidence import Evidence
 
 _SHARE = 0.3  # of what has grown
@@ -14,6 +14,8 @@ def ask(evidence: Evidence) -> Answer:
     path = evidence.ask.largest_tensor(_SHARE * evidence.grown) if row is not None else None
     if row is None or path is None:
         return None
+    if evidence.ask.is_cut(row.site) and not evidence.is_urgent:
+        return Filling("%s is made longer, and cut" % path)
     # A window that fills has met its end by the next time.
     return Accused("growing_tensor", row.site, row.name, row.calls, evidence.grown, 0.8, path, first_time=SILENT,
                    known_as="growing")  # fmt: skip

@@ -37,7 +37,8 @@ def _is_held_by_bounded(evidence: Evidence, around: List[Optional[Holding]]) -> 
 
 def _has_an_end(evidence: Evidence, holding: Holding) -> bool:
     """Whether it may be filling, up to a number in the source; was as long before; or fills ever more slowly."""
-    if holding.may_be_filling(holding.length) and not evidence.is_urgent:
+    rates = [one.rate for one in evidence.collections if one.id == holding.id and not evidence.by_clock]
+    if holding.may_be_filling(holding.length, max(rates, default=1.0)) and not evidence.is_urgent:
         return True
     slowed = any(one.id == holding.id and one.has_slowed_down for one in evidence.collections)
     return holding.is_as_long_as_before or slowed
