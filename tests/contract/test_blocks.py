@@ -1,5 +1,7 @@
 """What a block says of the real TensorFlow: tensors that are kept, and the first call of a clean function."""
 
+import collections
+
 import pytest
 
 import tfmemwatch
@@ -120,3 +122,32 @@ def test_a_decorated_function_can_be_traced(tf, begun, caplog):
     assert sign(tf.ones(3)).numpy().tolist() == [2, 2, 2]
     assert sign(-tf.ones(3)).numpy().tolist() == [-2, -2, -2]
     assert "AutoGraph" not in caplog.text
+
+
+class LastUsers:
+    """A variable for each of the last users."""
+
+    def __init__(self, most):
+        self.most = most
+        self.vectors = collections.OrderedDict()
+
+    def vector(self, tf, user):
+        self.vectors[user] = tf.Variable(tf.zeros([8]))
+        if len(self.vectors) > self.most:
+            self.vectors.popitem(last=False)
+
+
+@pytest.mark.parametrize("most, is_clean", [(10, True), (1000, True), (None, False)])
+def test_what_a_cache_with_a_bound_holds_is_not_left_behind(tf, most, is_clean):
+    """Whether it is full or not; without a bound each is."""
+    cache, kept = LastUsers(most or 1000), []
+    with tfmemwatch.watch("users", log=False, warmup=1) as block:
+        for user in range(40):
+            cache.vector(tf, user) if most else kept.append(tf.Variable(tf.zeros([8])))
+            block.step()
+    assert bool(block.findings) != is_clean
+    if is_clean:
+        block.assert_clean()
+    else:
+        with pytest.raises(tfmemwatch.LeakFound, match="39 variables left behind"):
+            block.assert_clean()

@@ -222,7 +222,8 @@ class Block(Decorating):
     def assert_clean(self, **allowances: int) -> None:
         """Raise LeakFound if something leaks, or more is left behind than is allowed: `assert_clean(variables=4)`.
 
-        What was filled in the steps, and stands still for longer than that took, is not left behind.
+        What was filled in the steps, and stands still for longer than that took, is not left behind; nor is what a
+        collection with a bound holds.
         """
         __tracebackhide__ = True  # pytest shows the test's own line
         left_behind.check(allowances)
@@ -234,7 +235,10 @@ class Block(Decorating):
         after = self._after.tallies if self._after is not None else watch.state.read()
         held = self.kept if self.kept is not None else self._count_kept()
         filled = self._detector.judge.filled()
-        after = {key: tally for key, tally in after.items() if key not in filled}
+        fills = self._detector.in_bounds.holds
+        filling = {key for key, more in left_behind.left_of(self._before.tallies, after).items()
+                   if key not in filled and fills(key.kind, key.site, more)}  # fmt: skip
+        after = {key: tally for key, tally in after.items() if key not in filled and key not in filling}
         complaints = left_behind.complaints(self.findings, self._before.tallies, after, held, allowances)
         if self._left_out:
             guard.logger.warning("%s: %s", self.name, self._left_out)

@@ -57,7 +57,7 @@ class Detector:
         self._inquiry = Inquiry(_sources(readings, self._counted), pace, per, haste)
         self.steps = StepCounts(readings.ledger)
         self._keeping = WhatKeeps(bool(readings.config.evidence), lambda: self.steps.keeper)
-        self._in_bounds = HeldInBounds(readings, asked, bool(readings.config.evidence) and haste is None)
+        self.in_bounds = HeldInBounds(readings, asked, bool(readings.config.evidence) and haste is None)
         self._calls = CallGrowth(readings.operations, _tensor_class)
         self._calls_since = 0  # looks, when the calls of a model began to leak
         self._samples_per_day = samples_per_day
@@ -256,7 +256,7 @@ class Detector:
         drafts = self._lines.of(self.judge.drafts(self._readings.ledger.read()))
         is_open = {finding.story for finding in self._open.findings}
         with self._taking_evidence():
-            held = [one for one in drafts if one.finding.story not in is_open and self._in_bounds.waits(one.finding)]
+            held = [one for one in drafts if one.finding.story not in is_open and self.in_bounds.waits(one.finding)]
         self.judge.keep(held)  # what comes with it is no story of its own
         drafts = [one for one in drafts if one not in held]
         counted = self.steps.drafts

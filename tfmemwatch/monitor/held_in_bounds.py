@@ -52,18 +52,22 @@ class HeldInBounds:
         if kinds is None or (not asked_at and len(self._asked) >= _MOST):
             return False
         if finding.grown > most and finding.grown >= _AGAIN * asked_at and self._readings.may_take_evidence():
-            most = self._room(finding, kinds)
+            most = self._room(kinds, finding.site, finding.grown)
             self._asked[finding.story] = most, finding.grown
         if finding.grown > most:
             return False
         left = self._readings.left_bytes
         return left is None or finding.bytes / max(1.0, finding.grown) * most <= _SHARE * left
 
-    def _room(self, finding: Finding, kinds: Sequence[str]) -> float:
+    def holds(self, kind: str, site: Site, number: int) -> bool:
+        """Whether so many things of a kind that were made at a line are in a collection that is not full."""
+        return self._may_look and self._room((kind,), site, number) >= number
+
+    def _room(self, kinds: Sequence[str], site: Site, number: float) -> float:
         """How many of these things may be there; none where nothing is known to bound what holds them."""
-        way = way_to(examples(self._readings.ledger, kinds, finding.site), self._seconds, finding.site)
-        bound, length = _bound_on(way, finding.site) if way is not None else (0, 0)
-        each = max(1.0, finding.grown / max(1, length))  # things in one item
+        way = way_to(examples(self._readings.ledger, kinds, site), self._seconds, site)
+        bound, length = _bound_on(way, site) if way is not None else (0, 0)
+        each = max(1.0, number / max(1, length))  # things in one item
         return each * (_BEYOND * bound + _FEW) if bound else 0.0
 
 

@@ -25,6 +25,7 @@ COUNTED = {
     "pyfuncs": ("pyfunc",),
     "writers": ("writer",),
 }
+THINGS = ("variable", "graph_variable", "session", "graph", "model", "iterator", "tape", "writer")  # not what happens
 _CURES = {"functions": "function_library", "operations": "graph_op"}  # rows of the advice that have another name
 KEPT = ("tensors", "arrays")  # and what collections keep
 
@@ -42,7 +43,7 @@ def complaints(
 ) -> List[str]:
     """What leaks, and what more is left behind than is allowed; nothing is told twice."""
     found = [str(finding) for finding in findings]
-    lefts = {word: _left(before, after, kinds) for word, kinds in COUNTED.items()}
+    lefts = {word: left_of(before, after, kinds) for word, kinds in COUNTED.items()}
     if sum(lefts["retraces"].values()) > allowances.get("retraces", 0):
         again = {key.site for key in lefts["retraces"]}  # each retrace has left a function, too
         lefts["functions"] = {key: more for key, more in lefts["functions"].items() if key.site not in again}
@@ -53,7 +54,7 @@ def complaints(
 
 def said(before: Tallies, after: Tallies, held: Sequence[Kept]) -> Tuple[str, ...]:
     """What is left behind, in a few words each."""
-    counted = {word: sum(_left(before, after, kinds).values()) for word, kinds in COUNTED.items()}
+    counted = {word: sum(left_of(before, after, kinds).values()) for word, kinds in COUNTED.items()}
     kept = {word: sum(row.number for row in held if row.word == word) for word in KEPT}
     return tuple(
         "%s %s" % (count_of(number), word[:-1] if number == 1 else word)
@@ -62,7 +63,7 @@ def said(before: Tallies, after: Tallies, held: Sequence[Kept]) -> Tuple[str, ..
     )
 
 
-def _left(before: Tallies, after: Tallies, kinds: Sequence[str]) -> Dict[Key, int]:
+def left_of(before: Tallies, after: Tallies, kinds: Sequence[str] = THINGS) -> Dict[Key, int]:
     """What was made and not freed, by line."""
     left = {}
     for key, tally in after.items():
