@@ -125,7 +125,7 @@ class Inquiry:
             self._schedule.open()
             self._has_an_end = False
             first = self._instruments.read_first(now, read)
-            if self._by_clock or self._suspicion.is_confirmed(first.held, self._bytes_a_look):
+            if self._by_clock or self._suspicion.is_confirmed(first.held, self._looks, self._bytes_a_look):
                 self._instruments.open(first)
             else:
                 self._end_without_finding()

@@ -16,25 +16,26 @@ class Suspicion:
     """Floors of what is in use, on each scale."""
 
     def __init__(self) -> None:
-        self._looks = 0
-        self._lowest = (0, 0.0)  # a look, and what was in use then: the foot of the rise that was seen last
-        self._without_garbage: Optional[Tuple[int, float]] = None  # the same, of the last time that it was asked
+        self._foot = (0, 0.0)  # of the rise that was seen last: looks since then, and what was in use
+        self._without_garbage: Optional[Tuple[int, float]] = None  # look and bytes in use, when it was asked last
         self.forget()
 
     def forget(self) -> None:
         """Begin anew."""
         self._floors: List[List[float]] = [[] for _ in _SCALES]
         self._least = [float("inf")] * len(_SCALES)
-        self._since = self._looks
+        self._looks = 0
 
-    def is_confirmed(self, held: float, bytes_a_look: float) -> bool:
+    def is_confirmed(self, held: float, look: int, bytes_a_look: float) -> bool:
         """Whether so much is in use without garbage that the rise is none of garbage, and about as fast as this.
 
         The foot of a first rise has garbage in it; that of a later one is what was left when this was asked before.
         """
-        look, before = self._without_garbage or self._lowest
-        self._without_garbage = self._looks, held
-        return held - before >= max(_LEAST_RISE, _SLOWER * bytes_a_look * (self._looks - look))
+        looks, before = self._foot
+        if self._without_garbage is not None:
+            looks, before = look - self._without_garbage[0], self._without_garbage[1]
+        self._without_garbage = look, held
+        return held - before >= max(_LEAST_RISE, _SLOWER * bytes_a_look * looks)
 
     def rises(self, held: float) -> bool:
         """Take one reading."""
@@ -42,7 +43,7 @@ class Suspicion:
         risen = False
         for scale, (looks, floors, needed) in enumerate(_SCALES):
             self._least[scale] = min(self._least[scale], held)
-            if (self._looks - self._since) % looks == 0:
+            if self._looks % looks == 0:
                 risen = self._close(scale, floors, needed) or risen
         return risen
 
@@ -54,5 +55,5 @@ class Suspicion:
         ups = sum(after > before for before, after in zip(floors, floors[1:]))
         risen = len(floors) == most and ups >= needed and floors[-1] - floors[0] >= _LEAST_RISE
         if risen:
-            self._lowest = self._looks - most * _SCALES[scale][0], floors[0]
+            self._foot = most * _SCALES[scale][0], floors[0]
         return risen
