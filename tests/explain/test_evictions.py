@@ -35,6 +35,9 @@ NUMBERS = {
          "        store.rows = [row for row in store.rows if now - row.when < self.oldest]\nSaver(oldest=350)", 350),
     "a number of the caller":
         ("def shrink(store):\n    store.rows.pop()\ndef step(store, i):\n    if i > 120: shrink(store)", 120),
+    "keys that come round":
+        ("    def tick(self, i):\n        self.set(i % 18, i // 18 % 24)\n"
+         "    def set(self, place, phase):\n        self.rows[place, phase] = 1", 432),
     "a product": ("def shrink(store):\n    if store.size() > 6 * MOST: store.rows.pop()", 540),
 }  # fmt: skip
 NONE = {

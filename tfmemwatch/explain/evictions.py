@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+import operator
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from .bounds import bounding
@@ -62,10 +63,16 @@ class _Program:
     def numbers(self, takers: Set[str]) -> Iterator[int]:
         """All numbers that stand in functions where something is taken out, or that call one of them."""
         callers = {called(one.part.owner, one.part.function) for one in self._calls if one.function in takers}
+        rounds: Dict[str, Set[int]] = {}  # by function, of its remainders: a key made of them has as many values
         for part in self._parts:
-            if called(part.owner, part.function) in takers | callers:
+            function = called(part.owner, part.function)
+            if function in takers | callers:
                 for side in _compared(part.node):
                     yield from self._numbers_of(side, _DEEPEST)
+                modulus = part.node.right if isinstance(getattr(part.node, "op", None), ast.Mod) else None
+                rounds.setdefault(function, set()).update(self._numbers_of(modulus, _DEEPEST) if modulus else ())
+        for numbers in rounds.values():
+            yield functools.reduce(operator.mul, numbers, 1 if numbers else 0)
 
     def _numbers_of(self, node: Any, depth: int) -> Iterator[int]:
         """What an expression may come to: its own numbers, and what its names are given."""
