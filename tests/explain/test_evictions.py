@@ -38,10 +38,15 @@ NUMBERS = {
     "keys that come round":
         ("    def tick(self, i):\n        self.set(i % 18, i // 18 % 24)\n"
          "    def set(self, place, phase):\n        self.rows[place, phase] = 1", 432),
+    "the length of an object whose items are remembered":
+        ("    def __len__(self):\n        return self.most\n    def __getitem__(self, index):\n"
+         "        self.rows[index] = self.read(index)\n        return self.rows[index]\nStore(600)", 600),
     "a product": ("def shrink(store):\n    if store.size() > 6 * MOST: store.rows.pop()", 540),
 }  # fmt: skip
 NONE = {
     "nothing is taken out": "def show(store):\n    if len(store.names) > 60: print(store.rows)",
+    "an object has no length":
+        "    def __getitem__(self, key):\n        self.rows[key] = key\n        return self.rows[key]\nStore(600)",
     "a clock decides": "def expire(store, now):\n    while store.rows and store.rows[0].due <= now: store.rows.pop()",
     "it is in bytes": "def shrink(store):\n    if store.nbytes() > 600 * 1024: store.rows.pop()",
     "what is no program": "def shrink(:",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Set, Tuple
 
-from .calls import OWN, called, calls_in
+from .calls import OWN, called, calls_in, functions_in
 from .syntax import (
     CONSTRUCTS,
     Part,
@@ -45,6 +45,7 @@ def bounding(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator
             yield part
     yield from _keyed_round_by_function(wanted, own, parts)
     yield from _keyed_round_by_caller(wanted, own, parts)
+    yield from _keyed_by_index(wanted, own, parts)
     yield from _bounding_elsewhere(wanted, classes, parts)
 
 
@@ -186,6 +187,16 @@ def _keyed_round_by_caller(wanted: Set[str], own: List[Part], parts: List[Part])
     for part, key in keys:
         pieces = {getattr(one, "id", "") for one in (key.elts if isinstance(key, ast.Tuple) else [key])}
         if part.function in rounds and all(pieces <= found for found in rounds[part.function]):
+            yield part
+
+
+def _keyed_by_index(wanted: Set[str], own: List[Part], parts: List[Part]) -> Iterator[Part]:
+    """What an object with a length remembers of its items: `self.decoded[index] = x` in `__getitem__(self, index)`."""
+    sized = {part.owner for part in parts if getattr(part.node, "name", "") == "__len__"} - {""}
+    indexes = functions_in(parts).get("__getitem__", []) if sized else []
+    for part in own if indexes else ():
+        keys = [key for name, key in _written(part) if name in wanted and part.function == "__getitem__"]
+        if part.owner in sized and any(getattr(key, "id", "") in indexes for key in keys):
             yield part
 
 

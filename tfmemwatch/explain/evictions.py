@@ -66,11 +66,14 @@ class _Program:
         rounds: Dict[str, Set[int]] = {}  # by function, of its remainders: a key made of them has as many values
         for part in self._parts:
             function = called(part.owner, part.function)
-            if function in takers | callers:
-                for side in _compared(part.node):
-                    yield from self._numbers_of(side, _DEEPEST)
-                modulus = part.node.right if isinstance(getattr(part.node, "op", None), ast.Mod) else None
-                rounds.setdefault(function, set()).update(self._numbers_of(modulus, _DEEPEST) if modulus else ())
+            if function == "__len__" and "__getitem__" in takers and isinstance(part.node, ast.Return):
+                yield from self._numbers_of(part.node.value, _DEEPEST)
+            if function not in takers | callers:
+                continue
+            for side in _compared(part.node):
+                yield from self._numbers_of(side, _DEEPEST)
+            modulus = part.node.right if isinstance(getattr(part.node, "op", None), ast.Mod) else None
+            rounds.setdefault(function, set()).update(self._numbers_of(modulus, _DEEPEST) if modulus else ())
         for numbers in rounds.values():
             yield functools.reduce(operator.mul, numbers, 1 if numbers else 0)
 
