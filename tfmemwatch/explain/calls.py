@@ -34,7 +34,8 @@ def functions_in(parts: List[Part]) -> Dict[str, List[str]]:
     found: Dict[str, List[str]] = {}
     for part in parts:
         if isinstance(part.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            names = [one.arg for one in (*part.node.args.args, *part.node.args.kwonlyargs)]
+            given = part.node.args
+            names = [one.arg for one in (*getattr(given, "posonlyargs", ()), *given.args, *given.kwonlyargs)]
             found[called(part.owner, part.node.name)] = names[1:] if names[:1] and names[0] in OWN else names
     return found
 
