@@ -11,6 +11,7 @@ import types
 
 import pytest
 
+from tfmemwatch.evidence.holding import holding_at
 from tfmemwatch.explain.size_limits import limits_of
 from tfmemwatch.holders import roots
 from tfmemwatch.holders.bounds import collection_on, may_be_bounded, unbounded, with_bound
@@ -346,3 +347,30 @@ class Cache:
 cache = Cache()
 """)
     assert bound_of(module.cache.rows) is None
+
+
+EPISODES = """
+import random
+class Episode:
+    def __init__(self):
+        self.most, self.rows = random.randint(100, 400), []
+class Agent:
+    def __init__(self):
+        self.episode = Episode()
+    def act(self, row):
+        self.episode.rows.append(row)
+        if len(self.episode.rows) == self.episode.most:
+            self.learn()
+    def learn(self):
+        AGAIN
+agent = Agent()
+agent.episode.rows += range(20)
+"""
+
+
+@pytest.mark.parametrize("again, may_be", [("self.episode = Episode()", (True, 400)), ("pass", (False, 0))])
+def test_what_belongs_to_an_object_that_is_made_anew_goes_with_it(made, again, may_be):
+    """Up to the number at which that happens; where it never happens there is none."""
+    module = made(EPISODES.replace("AGAIN", again).replace("len(self.episode.rows)", "self.count()"))
+    holding = holding_at(way_to([id(module.agent.episode.rows)], SECONDS))
+    assert (holding.may_be_bounded, holding.may_be_kept_at) == may_be

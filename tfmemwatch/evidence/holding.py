@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Optional, Sequence
 
 from ..explain.bounds import takes_out
 from ..explain.evictions import largest_number
-from ..holders.bounds import may_be_bounded, unbounded
+from ..holders.bounds import may_be_bounded, renewed_on, unbounded
 from ..holders.filling_line import line_for
 from ..holders.names import holder_at
 from ..holders.search import Way
 from ..holders.steps import length_at
-from ..ledger.site import is_framework, is_users
+from ..ledger.site import file_of, is_framework, is_users
 from ..model import UNKNOWN, Site
 from .evidence import Holding
 
@@ -27,10 +28,12 @@ def holding_at(way: Way, near: Sequence[Site] = (), with_bound: bool = True) -> 
     line = line_for(holder, near) or UNKNOWN
     is_librarys = holder.is_within or not is_users(holder.module, True)
     is_asked = not (line == UNKNOWN and is_librarys)
-    may_be = with_bound and is_asked and may_be_bounded(holder, line)
+    renewed = list(renewed_on(way)) if is_asked else []
+    may_be = with_bound and is_asked and (bool(renewed) or may_be_bounded(holder, line))
+    known = [(holder, line.file), *((one, file_of(sys.modules.get(one.module))) for one in renewed)] if is_asked else []
     return Holding(
         holder.path, line, may_be_bounded=may_be,
-        may_be_kept_at=largest_number(holder.names, line.file, holder.owners) if is_asked else 0,
+        may_be_kept_at=max((largest_number(one.names, file, one.owners) for one, file in known), default=0),
         is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
         is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
         way=way, length=length_at(way) or 0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Set, Tuple
 
 from .calls import OWN, called, calls_in, functions_in
@@ -95,6 +96,12 @@ def _given_to_functions(wanted: Set[str], parts: List[Part]) -> Iterator[Tuple[s
 def takes_out(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:
     """Whether some line takes something out of what has one of these names, in one of these classes."""
     return _says_any((taken,), names, file, owners)
+
+
+@functools.lru_cache(maxsize=256)
+def is_renewed(name: str, file: str, owners: Tuple[str, ...]) -> bool:
+    """Whether some line of these classes gives an attribute a new value, elsewhere than in a constructor."""
+    return _says_any((renewed,), (name,), file, owners)
 
 
 def measures(names: Iterable[str], file: str, owners: Iterable[str] = ()) -> bool:

@@ -14,8 +14,9 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 from .bounds import bounding
 from .calls import called, calls_in
 from .size_limits import number_in
-from .syntax import Part, parsed, tail, targets_of, walk
+from .syntax import Part, name_called, parsed, tail, targets_of, walk
 
+_CHOOSE = frozenset("min max int round randint randrange integers".split())  # functions: of numbers they are given
 _DEEPEST = 4  # steps from a name to the number that it was given
 _MOST_VALUES = 8  # that one name is given
 _MOST = 5000  # a larger number is no length that is reached soon: bytes, or seconds of a clock
@@ -93,6 +94,8 @@ class _Program:
         """The sides of an expression, or what a name is given."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             return self._values.get(tail(node), [])
+        if isinstance(node, ast.Call):
+            return list(node.args) if name_called(node) in _CHOOSE else []
         is_sum = isinstance(node, ast.UnaryOp) or isinstance(getattr(node, "op", None), (ast.Add, ast.Sub))
         return list(ast.iter_child_nodes(node)) if is_sum else []
 

@@ -10,7 +10,7 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any, Iterator, List, Optional, Sequence
 
-from ..explain.bounds import may_bound, measures
+from ..explain.bounds import is_renewed, may_bound, measures
 from ..explain.size_limits import SIZE_NAME, Name, limits_of
 from ..heap import frames
 from ..heap.classes import bases_of, class_named, module_of, names_of
@@ -58,6 +58,17 @@ def may_be_bounded(holder: Holder, site: Site) -> bool:
         return True
     way = holder.way
     return way is not None and bounded_on(way) is not None
+
+
+def renewed_on(way: Way) -> Iterator[Holder]:
+    """The objects on a way that the program makes anew elsewhere: `self.episode = Episode()`. What they hold goes."""
+    for at in range(1, len(way.steps)):
+        holder = holder_at(Way(way.root, way.steps[:at]))
+        if holder is None or not holder.owners or holder.inner is not None or not is_users(holder.module):
+            continue
+        file = file_of(sys.modules.get(holder.module))
+        if file and is_renewed(holder.names[0], file, holder.owners):
+            yield holder
 
 
 def collection_on(way: Way) -> Optional[Way]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import time
 from array import array
-from functools import partial
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Collection, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 from ..heap import frames
 from ..heap.leaves import framework_leaves, ids_of_modules, leaves
@@ -20,6 +19,7 @@ from .roots import Root, finalizers, frameworks, libraries, mine, of_file
 
 SECONDS = 0.2  # for a search, in the background: for all of its parts
 CALLERS_SECONDS = 0.05  # and in a thread of the program's
+_LOCALS = 0.4  # of what is left of them, for the variables of functions of the file where a thing was made
 _MOST_VALUES = 100  # large ones that are named at one look
 
 
@@ -65,9 +65,12 @@ class Met:
 
 def look_through(
     roots: List[Root], goals: Iterable[int] = (), seconds: float = HOLD_SECONDS, with_locals: bool = False,
-    sizers: Optional[Dict[int, Any]] = None, enter_frameworks: bool = True,
+    sizers: Optional[Dict[int, Any]] = None, enter_frameworks: bool = True, of: Collection[str] = (),
 ) -> Met:  # fmt: skip
-    """Search from these namespaces, and from the variables of the functions that run; in one call into C."""
+    """Search from these namespaces, and from the variables of the functions that run; in one call into C.
+
+    `of`: of the functions of these modules only.
+    """
     goals = frozenset(goals)
     closed = [*ids_of_modules(), *frames.ids()]
     spaces = [(root, space) for root, space in ((root, root.namespace()) for root in roots) if space is not None]
@@ -76,6 +79,8 @@ def look_through(
     def variables() -> List[Dict[str, Any]]:
         found = []
         for one in frames.running() if with_locals else ():
+            if of and one.module not in of:
+                continue
             # What a variable itself stands for has a better name as like as not: it is asked for last.
             named = ((name, value) for name, value in one.variables if id(value) not in goals and name.isidentifier())
             found.append(dict(named))
@@ -105,12 +110,25 @@ def way_to(goals: Iterable[int], seconds: float, near: Site = UNKNOWN) -> Option
     Those of the file in which they were made come first: in a large program the time may not do for all.
     """
     goals = frozenset(goals)
-    own: Stage = (partial(of_file, near.file), False)
-    for met in searches((own, *STAGES) if near.file else STAGES, goals, seconds) if goals else ():
+    if not goals:
+        return None
+    for met in _met(near, goals, seconds):
         found = next(filter(None, map(met.way_to, goals)), None)
         if found is not None:
             return found
-    return _variable(goals) if goals else None
+    return _variable(goals)
+
+
+def _met(near: Site, goals: FrozenSet[int], seconds: float) -> Iterator[Met]:
+    """What the names of one file lead to, then the variables of its functions that run; then all names."""
+    ends = time.thread_time() + seconds
+    roots = of_file(near.file) if near.file else []
+    if roots:
+        yield look_through(roots, goals, min(seconds, HOLD_SECONDS), enter_frameworks=False)
+        left = _LOCALS * (ends - time.thread_time())
+        if left > 0:
+            yield look_through([], goals, left, True, enter_frameworks=False, of=[root.module for root in roots])
+    yield from searches(STAGES, goals, ends - time.thread_time())
 
 
 Stage = Tuple[Callable[[], List[Root]], bool]
