@@ -349,7 +349,7 @@ cache = Cache()
     assert bound_of(module.cache.rows) is None
 
 
-EPISODES = """
+RENEWED = """
 import random
 class Episode:
     def __init__(self):
@@ -371,6 +371,6 @@ agent.episode.rows += range(20)
 @pytest.mark.parametrize("again, may_be", [("self.episode = Episode()", (True, 400)), ("pass", (False, 0))])
 def test_what_belongs_to_an_object_that_is_made_anew_goes_with_it(made, again, may_be):
     """Up to the number at which that happens; where it never happens there is none."""
-    module = made(EPISODES.replace("AGAIN", again).replace("len(self.episode.rows)", "self.count()"))
+    module = made(RENEWED.replace("AGAIN", again).replace("len(self.episode.rows)", "self.count()"))
     holding = holding_at(way_to([id(module.agent.episode.rows)], SECONDS))
     assert (holding.may_be_bounded, holding.may_be_kept_at) == may_be

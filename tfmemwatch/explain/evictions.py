@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 from .bounds import bounding
 from .calls import called, calls_in
 from .size_limits import number_in
-from .syntax import Part, name_called, parsed, tail, targets_of, walk
+from .syntax import Part, name_called, pairs_of, parsed, tail, targets_of, walk
 
 _CHOOSE = frozenset("min max int round randint randrange integers".split())  # functions: of numbers they are given
 _DEEPEST = 4  # steps from a name to the number that it was given
@@ -49,8 +49,9 @@ class _Program:
                 self._give(name, value)
 
     def _read(self, node: Any) -> None:
-        for target in targets_of(node):
-            self._give(tail(target), getattr(node, "value", None))
+        pairs = pairs_of(node) if isinstance(node, ast.Assign) else [(one, node.value) for one in targets_of(node)]
+        for target, value in pairs:
+            self._give(tail(target), value)
         given = getattr(node, "args", None)
         if isinstance(given, ast.arguments):
             last = given.args[len(given.args) - len(given.defaults) :]

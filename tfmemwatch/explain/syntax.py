@@ -69,13 +69,13 @@ def aliases_in(function: ast.AST) -> Dict[str, ast.AST]:
     """The local names that stand for what has a name elsewhere or is reckoned: `add = rows.append`, `at = key % 9`."""
     found: Dict[str, ast.AST] = {}
     for node in ast.walk(function):
-        for target, value in _pairs(node) if isinstance(node, ast.Assign) else ():
+        for target, value in pairs_of(node) if isinstance(node, ast.Assign) else ():
             if isinstance(target, ast.Name) and isinstance(value, _NAMED_ELSEWHERE):
                 found[target.id] = value
     return found
 
 
-def _pairs(node: ast.Assign) -> Iterator[Tuple[ast.AST, ast.AST]]:
+def pairs_of(node: ast.Assign) -> Iterator[Tuple[ast.AST, ast.AST]]:
     """What an assignment assigns to what: of `a, b = c, d` both."""
     for target in node.targets:
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
