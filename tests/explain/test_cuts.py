@@ -19,6 +19,8 @@ LONGER = {
     "what is added is cut": "self.keys = tf.concat([self.keys, key[:8]], axis=0)  # here",
     "a variable is only assigned": "self.rows.assign(tf.concat([self.rows, row[-8:]], axis=0))  # here",
     "another is cut": "self.keys = tf.concat([self.keys, key], axis=0)  # here\nself.names = self.names[-1600:]",
+    "another function cuts it": "def add(self, key):\n    self.keys = tf.concat([self.keys, key], axis=0)  # here\n"
+    "def trim(self):\n    self.keys = self.keys[-1600:]",
     "a part of it is read": "self.keys = tf.concat([self.keys, key], axis=0)  # here\nlast = self.keys[-1600:]",
     "what is no program": "self.keys = [  # here",
 }

@@ -47,6 +47,10 @@ NONE = {
     "nothing is taken out": "def show(store):\n    if len(store.names) > 60: print(store.rows)",
     "an object has no length":
         "    def __getitem__(self, key):\n        self.rows[key] = key\n        return self.rows[key]\nStore(600)",
+    "a method of another class has the same name":
+        "    def end(self):\n        self.rows.clear()\nclass Other:\n    def end(self):\n"
+        "        if self.count > 60: self.names.clear()",
+    "a test asks how long it is": "def test_it(store):\n    assert len(store.rows) <= 60",
     "a clock decides": "def expire(store, now):\n    while store.rows and store.rows[0].due <= now: store.rows.pop()",
     "it is in bytes": "def shrink(store):\n    if store.nbytes() > 600 * 1024: store.rows.pop()",
     "what is no program": "def shrink(:",

@@ -52,9 +52,9 @@ def bounding(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator
 
 def _bounding_elsewhere(wanted: Set[str], classes: Set[str], parts: List[Part]) -> Iterator[Part]:
     """Other code of the file that does: to an attribute, `store.rows.clear()`, or to what it is given."""
-    tests = {part.node.name for part in parts if _is_of_a_test(part.node)}
+    tests = tests_in(parts)
     for part in parts if classes else ():
-        if part.owner in classes or part.function in tests:
+        if part.owner in classes or (part.owner, part.function) in tests:
             continue
         found = wanted.intersection(name for question in _BOUNDS for name in question(part))
         if found.intersection(_attributes_of_others(part)):
@@ -64,6 +64,11 @@ def _bounding_elsewhere(wanted: Set[str], classes: Set[str], parts: List[Part]) 
         names = {name for function, name in given if function == called(part.owner, part.function)}
         if names.intersection(name for question in _BOUNDS for name in question(part)):
             yield part
+
+
+def tests_in(parts: List[Part]) -> Set[Tuple[str, str]]:
+    """The functions, each of its class, that are tests or set one up."""
+    return {(part.owner, part.node.name) for part in parts if _is_of_a_test(part.node)}
 
 
 def _is_of_a_test(node: ast.AST) -> bool:

@@ -11,7 +11,7 @@ import itertools
 import operator
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
-from .bounds import bounding
+from .bounds import bounding, tests_in
 from .calls import called, calls_in
 from .size_limits import number_in
 from .syntax import Part, name_called, pairs_of, parsed, tail, targets_of, walk
@@ -31,7 +31,8 @@ def largest_number(names: Iterable[str], file: str, owners: Iterable[str] = ()) 
 def _largest_number(names: Tuple[str, ...], file: str, owners: Tuple[str, ...]) -> int:
     tree = parsed(file)
     parts = list(walk(tree)) if tree is not None else []
-    takers = {called(part.owner, part.function) for part in bounding(set(names), set(owners), parts)} - {"<module>"}
+    takers = {(part.owner, part.function) for part in bounding(set(names), set(owners), parts)}
+    takers -= {(owner, "<module>") for owner, _ in takers} | tests_in(parts)
     return max((one for one in _Program(parts).numbers(takers) if one <= _MOST), default=0) if takers else 0
 
 
@@ -62,20 +63,22 @@ class _Program:
         if name and value is not None:
             self._values.setdefault(name, []).append(value)
 
-    def numbers(self, takers: Set[str]) -> Iterator[int]:
-        """All numbers that stand in functions where something is taken out, or that call one of them."""
-        callers = {called(one.part.owner, one.part.function) for one in self._calls if one.function in takers}
-        rounds: Dict[str, Set[int]] = {}  # by function, of its remainders: a key made of them has as many values
+    def numbers(self, takers: Set[Tuple[str, str]]) -> Iterator[int]:
+        """All numbers that stand in functions, each of its class, where something is taken out, or that call one."""
+        names = {called(owner, function) for owner, function in takers}
+        asked = takers | {(one.part.owner, one.part.function) for one in self._calls if one.function in names}
+        sized = {owner for owner, function in takers if function == "__getitem__"}
+        rounds: Dict[Tuple[str, str], Set[int]] = {}  # of remainders: a key made of them has as many values
         for part in self._parts:
-            function = called(part.owner, part.function)
-            if function == "__len__" and "__getitem__" in takers and isinstance(part.node, ast.Return):
+            if part.function == "__len__" and part.owner in sized and isinstance(part.node, ast.Return):
                 yield from self._numbers_of(part.node.value, _DEEPEST)
-            if function not in takers | callers:
+            if (part.owner, part.function) not in asked:
                 continue
             for side in _compared(part.node):
                 yield from self._numbers_of(side, _DEEPEST)
             modulus = part.node.right if isinstance(getattr(part.node, "op", None), ast.Mod) else None
-            rounds.setdefault(function, set()).update(self._numbers_of(modulus, _DEEPEST) if modulus else ())
+            found = self._numbers_of(modulus, _DEEPEST) if modulus is not None else ()
+            rounds.setdefault((part.owner, part.function), set()).update(found)
         for numbers in rounds.values():
             yield functools.reduce(operator.mul, numbers, 1 if numbers else 0)
 
