@@ -9,7 +9,7 @@ from ..explain.bounds import takes_out
 from ..explain.evictions import largest_number
 from ..holders.bounds import may_be_bounded, renewed_on, unbounded
 from ..holders.filling_line import line_for
-from ..holders.names import holder_at
+from ..holders.names import Holder, holder_at
 from ..holders.search import Way
 from ..holders.steps import length_at
 from ..ledger.site import file_of, is_framework, is_users
@@ -31,10 +31,16 @@ def holding_at(way: Way, near: Sequence[Site] = (), with_bound: bool = True) -> 
     renewed = list(renewed_on(way)) if is_asked else []
     may_be = with_bound and is_asked and (bool(renewed) or may_be_bounded(holder, line))
     known = [(holder, line.file), *((one, file_of(sys.modules.get(one.module))) for one in renewed)] if is_asked else []
+    numbers = [largest_number(_own_names(one), file, one.owners) for one, file in known]
     return Holding(
         holder.path, line, may_be_bounded=may_be,
-        may_be_kept_at=max((largest_number(one.names, file, one.owners) for one, file in known), default=0),
+        may_be_kept_at=max(numbers, default=0),
         is_taken_from=may_be and takes_out(holder.names[:1], line.file, holder.owners),
         is_cache=holder.line is not None, is_librarys=is_librarys, is_frameworks=is_framework(holder.module),
         way=way, length=length_at(way) or 0,
     )  # fmt: skip
+
+
+def _own_names(holder: Holder) -> Sequence[str]:
+    """Its own name, and not that of a collection that holds it: a number that bounds this one does not bound it."""
+    return () if holder.is_nested and len(holder.names) < 2 else holder.names[:1]
