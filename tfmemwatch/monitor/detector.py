@@ -57,7 +57,7 @@ class Detector:
         self._inquiry = Inquiry(_sources(readings, self._counted), pace, per, haste)
         self.steps = StepCounts(readings.ledger)
         self._keeping = WhatKeeps(bool(readings.config.evidence), lambda: self.steps.keeper)
-        self.in_bounds = HeldInBounds(readings, asked, bool(readings.config.evidence) and haste is None)
+        self.in_bounds = HeldInBounds(readings, bool(readings.config.evidence) and haste is None)
         self._calls = CallGrowth(readings.operations, _tensor_class)
         self._calls_since = 0  # looks, when the calls of a model began to leak
         self._samples_per_day = samples_per_day

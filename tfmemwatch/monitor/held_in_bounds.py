@@ -7,7 +7,7 @@ from typing import Dict, Sequence, Tuple
 from ..evidence.holding import holding_at
 from ..heap.instances import ids_alive
 from ..holders.bounds import bounded_on, collections_on
-from ..holders.search import CALLERS_SECONDS, SECONDS, Way, way_to
+from ..holders.search import SECONDS, Way, way_to
 from ..holders.steps import length_at
 from ..ledger.counts import Ledger
 from ..model import Finding, Site
@@ -39,9 +39,8 @@ def examples(ledger: Ledger, kinds: Sequence[str], site: Site) -> Sequence[int]:
 class HeldInBounds:
     """Says of a finding whether the collection that holds its things has a bound, and is not full."""
 
-    def __init__(self, readings: Readings, asked: bool, may_look: bool) -> None:
+    def __init__(self, readings: Readings, may_look: bool) -> None:
         self._readings = readings
-        self._seconds = CALLERS_SECONDS if asked else SECONDS
         self._may_look = may_look
         self._asked: Dict[Tuple[str, Site], Tuple[float, float]] = {}  # by finding: things that may be there, and were
 
@@ -65,7 +64,7 @@ class HeldInBounds:
 
     def _room(self, kinds: Sequence[str], site: Site, number: float) -> float:
         """How many of these things may be there; none where nothing is known to bound what holds them."""
-        way = way_to(examples(self._readings.ledger, kinds, site), self._seconds, site)
+        way = way_to(examples(self._readings.ledger, kinds, site), SECONDS, site)
         bound, length = _bound_on(way, site) if way is not None else (0, 0)
         each = max(1.0, number / max(1, length))  # things in one item
         return each * (_BEYOND * bound + _FEW) if bound else 0.0
