@@ -26,6 +26,9 @@ NUMBERS = {
     "the parameter of a thread":
         ("def janitor(store, most):\n    more = len(store.rows) - most\n    if more: store.rows.pop()\n"
          "threading.Thread(target=janitor, args=(Store(), 300)).start()", 300),
+    "a parameter, of which another function has one of the same name":
+        ("def janitor(store, most):\n    if store.size() > most: store.rows.pop()\njanitor(Store(), 300)\n"
+         "def show(store, most):\n    print(most)\nshow(Store(), 4000)\nOTHER = Store(2000)", 300),
     "how many calls are waited for":
         ("    def take(self):\n        self.taken += 1\n        if self.taken > 50:\n"
          "            self.rows = [row for row in self.rows if row]", 50),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 import math
-from typing import Callable, Dict, FrozenSet, List, NamedTuple, Optional
+from typing import Callable, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
 
 from ..explain.advice import advice
 from ..heap.parts import kind_at
@@ -94,7 +94,7 @@ class _Followed:
     @property
     def waits(self) -> bool:
         """Whether it may have a bound, or an end."""
-        return self.needs > CLIMBS
+        return self.needs > CLIMBS or self.holding.may_be_filling(self.collection.last)
 
     @property
     def is_about_to_be_told(self) -> bool:
@@ -249,6 +249,17 @@ class StepCollections:
         fillings = [*self._filling, *(_Filling(one.collection.way, one.collection.start, one.held)
                                       for one in self._followed if one.waits)]  # fmt: skip
         return any(one.holds_since(_SHARE, held) for one in fillings)
+
+    @property
+    def waiting(self) -> Optional[Tuple[str, int, int]]:
+        """The name, length and possible bound of one that goes on to grow, would be told, and may have a bound."""
+        for one in self._followed:
+            collection = one.collection
+            if one.waits and not one.is_of_counted and collection.climbs >= CLIMBS and collection.goes_on:
+                a_step = collection.weight.bytes * one.grown / max(1, self._step - one.since)
+                if max(a_step, collection.weight.bytes) >= _LEAST_BYTES:
+                    return one.holding.path, collection.last, one.holding.may_be_kept_at
+        return None
 
     @property
     def keeper(self) -> Optional[Holding]:

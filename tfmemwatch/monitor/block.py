@@ -235,10 +235,9 @@ class Block(Decorating):
         after = self._after.tallies if self._after is not None else watch.state.read()
         held = self.kept if self.kept is not None else self._count_kept()
         filled = self._detector.judge.filled()
-        fills = self._detector.in_bounds.holds
-        filling = {key for key, more in left_behind.left_of(self._before.tallies, after).items()
-                   if key not in filled and fills(key.kind, key.site, more)}  # fmt: skip
-        after = {key: tally for key, tally in after.items() if key not in filled and key not in filling}
+        after = {key: tally for key, tally in after.items() if key not in filled}
+        held_in_bounds = self._detector.in_bounds.held(left_behind.left_of(self._before.tallies, after))
+        after = {key: tally for key, tally in after.items() if key not in held_in_bounds}
         complaints = left_behind.complaints(self.findings, self._before.tallies, after, held, allowances)
         if self._left_out:
             guard.logger.warning("%s: %s", self.name, self._left_out)

@@ -89,7 +89,8 @@ class Detector:
     def looked(self, seconds: float) -> Looked:
         """How long it has looked, and what it sees growing."""
         unit = "step" if self._is_asked else "look"
-        return Looked(seconds, self._looks, self._fewest, unit, self.judge.growing())
+        growing = self.in_bounds.growing or self.judge.growing() or self.steps.growing
+        return Looked(seconds, self._looks, self._fewest, unit, growing)
 
     def count_from(self, tallies: Mapping[Key, Tally]) -> None:
         """What is there already is where growth is counted from."""
@@ -256,7 +257,7 @@ class Detector:
         drafts = self._lines.of(self.judge.drafts(self._readings.ledger.read()))
         is_open = {finding.story for finding in self._open.findings}
         with self._taking_evidence():
-            held = [one for one in drafts if one.finding.story not in is_open and self.in_bounds.waits(one.finding)]
+            held = self.in_bounds.of([one for one in drafts if one.finding.story not in is_open])
         self.judge.keep(held)  # what comes with it is no story of its own
         drafts = [one for one in drafts if one not in held]
         counted = self.steps.drafts

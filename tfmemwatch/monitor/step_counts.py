@@ -7,10 +7,12 @@ from typing import FrozenSet, List, Optional
 from ..evidence.evidence import Holding
 from ..evidence.lengths import Lengths
 from ..evidence.step_collections import StepCollections
+from ..headline import Growing
 from ..heap.instances import ids_alive
 from ..judge.judge import Draft
 from ..ledger.counts import Ledger
 from ..model import Site
+from ..units import count_of
 
 _HAVE_IDS = ("variable", "session", "graph", "function_graph", "function", "iterator", "tape", "writer", "model",
              "dataset_graph")  # fmt: skip
@@ -46,6 +48,16 @@ class StepCounts:
     def drafts(self) -> List[Draft]:
         """Collections that grow and have no bound."""
         return [Draft(finding) for finding in self._collections.findings] if self._collections is not None else []
+
+    @property
+    def growing(self) -> Optional[Growing]:
+        """A collection that goes on to grow, and may have a bound."""
+        row = self._collections.waiting if self._collections is not None else None
+        if row is None:
+            return None
+        path, length, bound = row
+        full = "seems to be full at %s" % count_of(bound) if bound else "may have a bound"
+        return Growing("items go into %s, which %s" % (path, full), length, bound, "item")
 
     @property
     def keeper(self) -> Optional[Holding]:
