@@ -44,6 +44,9 @@ NUMBERS = {
     "the length of an object whose items are remembered":
         ("    def __len__(self):\n        return self.most\n    def __getitem__(self, index):\n"
          "        self.rows[index] = self.read(index)\n        return self.rows[index]\nStore(600)", 600),
+    "a slice of the caller is about something else":
+        ("def shrink(store):\n    if store.size() > 60: store.rows.pop()\ndef step(store, text):\n"
+         "    shrink(store)\n    return text[:900]", 60),
     "a product": ("def shrink(store):\n    if store.size() > 6 * MOST: store.rows.pop()", 540),
 }  # fmt: skip
 NONE = {

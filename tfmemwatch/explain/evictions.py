@@ -88,7 +88,7 @@ class _Program:
                 yield from self._numbers_of(part.node.value, part, _DEEPEST)
             if (part.owner, part.function) not in asked:
                 continue
-            for side in _compared(part.node):
+            for side in _compared(part.node, (part.owner, part.function) in takers):
                 yield from self._numbers_of(side, part, _DEEPEST)
             modulus = part.node.right if isinstance(getattr(part.node, "op", None), ast.Mod) else None
             found = self._numbers_of(modulus, part, _DEEPEST) if modulus is not None else ()
@@ -124,10 +124,10 @@ def _place(node: Any, part: Part) -> Tuple[str, str]:
     return (part.owner if is_own else called(part.owner, part.function), tail(node))
 
 
-def _compared(node: ast.AST) -> List[Any]:
-    """What a comparison, a difference or a slice is made of."""
+def _compared(node: ast.AST, takes: bool) -> List[Any]:
+    """What a comparison is made of; where something is taken out, a difference or a slice, too."""
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+    if takes and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         return [node.right]
-    return [node.lower, node.upper] if isinstance(node, ast.Slice) else []
+    return [node.lower, node.upper] if takes and isinstance(node, ast.Slice) else []
